@@ -1,0 +1,56 @@
+# Holdfast. `make run` is all that a newcomer needs.
+
+.DEFAULT_GOAL := help
+.PHONY: help gen build run test lint bench shots check schema postgres
+
+TOOL := go tool -modfile=.tools/go.mod
+LEND := go run ./cmd/internal/lendpostgres
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: ## get PostgreSQL if it is missing, build, and serve with a demo venue
+	@.ci/go.sh
+	@if [ -z "$$DATABASE_URL" ]; then .ci/postgres.sh; fi
+	@.ci/build.sh
+	@exec bin/holdfast serve
+
+build: ## build bin/holdfast
+	@.ci/go.sh
+	@.ci/build.sh
+
+test: ## all tests, with the race detector, a real PostgreSQL and a real browser
+	@.ci/go.sh
+	@.ci/tests.sh
+	@.ci/postgres.sh
+	$(LEND) -limit 14m go test -race -shuffle=on -timeout 12m ./...
+
+lint: ## format, vet, staticcheck, go.mod, generated files
+	@.ci/go.sh
+	@.ci/lint.sh
+
+check: lint test ## lint and test: what .ci/run runs
+
+gen: ## generate the Go code of the templates
+	@.ci/go.sh
+	$(TOOL) templ generate
+
+bench: ## all benchmarks
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+shots: ## screenshots of all pages, into shots/
+	@.ci/go.sh
+	@.ci/tests.sh
+	@.ci/postgres.sh
+	HOLDFAST_SHOTS="$(CURDIR)/shots" go test -count=1 -run TestShots -timeout 12m ./cmd/holdfast
+
+schema: ## write migrations/schema.sql anew
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go test -count=1 -run TestSchemaFileIsFresh ./migrations -update
+
+postgres: ## fetch a PostgreSQL server with npm, where nothing may be installed
+	@.ci/go.sh
+	@go run ./cmd/internal/getpostgres

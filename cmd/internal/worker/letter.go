@@ -1,0 +1,148 @@
+package worker
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"holdfast/store"
+	"holdfast/views"
+	"holdfast/views/mail"
+)
+
+// tokens makes the secrets of links; the store is one.
+type tokens interface {
+	ReservationToken(store.Reservation) string
+	EntryToken(store.Entry) string
+	OfferToken(store.Entry) string
+}
+
+// Writer turns what the store knows of a message into a mail. Every link is
+// built from the configured public address.
+type Writer struct {
+	Tokens    tokens
+	PublicURL *url.URL
+	From      string // the sender's address
+}
+
+// Write gives the mail of a letter. False: there is no text for its kind.
+func (w *Writer) Write(l store.Letter) (Mail, bool) {
+	text := mail.Render(w.letter(l))
+	if text.Subject == "" {
+		return Mail{}, false
+	}
+	return Mail{
+		ID: l.Message.ID, Host: w.PublicURL.Hostname(), From: w.From, FromName: l.Tenant.Name,
+		ReplyTo: l.Tenant.Email, To: l.Message.Recipient, Subject: text.Subject, Text: text.Body,
+	}, true
+}
+
+func (w *Writer) link(path string) string {
+	return strings.TrimSuffix(w.PublicURL.String(), "/") + path
+}
+
+func (w *Writer) letter(l store.Letter) mail.Letter {
+	m, lang, slug := l.Message, l.Message.Locale, l.Tenant.Slug
+	out := mail.Letter{
+		Kind: mail.Kind(m.Kind), Lang: lang, Zone: l.Tenant.Location(),
+		Venue: mail.Venue{
+			Name: l.Tenant.Name, Phone: l.Tenant.Phone, Email: l.Tenant.Email, Address: l.Tenant.Address, MapURL: l.Tenant.MapURL,
+			Link: w.link(views.VenueURL(slug)), FindLink: w.link(views.MyReservationsURL(slug)), From: w.From,
+		},
+		Reason: payloadText(m, "reason"),
+	}
+	if l.Slot != nil {
+		out.Slot = slotText(*l.Slot, l.Service, lang)
+		out.Slot.Resource = l.Resource.Name.In(lang)
+	}
+	switch {
+	case l.Reservation != nil:
+		r := *l.Reservation
+		out.Name, out.Party, out.Number = r.Name, r.PartySize, r.Number
+		out.Link = w.link(views.ReservationURL(slug, w.Tokens.ReservationToken(r)))
+		out.CancelUntil, out.CancelOver = l.Slot.CancelUntil, !l.Slot.Now.Before(l.Slot.CancelUntil)
+	case l.Entry != nil:
+		e := *l.Entry
+		out.Name, out.Party = e.Name, e.PartySize
+		out.Link = w.link(views.WaitlistURL(slug, w.Tokens.EntryToken(e)))
+		if e.ShownUntil != nil {
+			out.Until = *e.ShownUntil
+		}
+	}
+	switch m.Kind {
+	case store.KindOffer:
+		if l.Entry != nil {
+			out.Link = w.link(views.OfferURL(slug, w.Tokens.OfferToken(*l.Entry)))
+		}
+	case store.KindJoined:
+		if l.Entry != nil && l.Slot != nil {
+			out.Waitlist = queueText(*l.Slot, *l.Entry)
+		}
+	case store.KindCancelled:
+		out.By = mail.ByVenue
+		if payloadText(m, "by") == string(store.Customer) {
+			out.By = mail.ByReader
+		}
+	case store.KindRevoked:
+		offered, _ := m.Payload["offered"].(bool)
+		out.OffList = !offered
+	case store.KindMoved, store.KindChanged:
+		out.Was = before(out.Slot, m)
+	case store.KindMyLinks:
+		for _, b := range l.Bookings {
+			out.Bookings = append(out.Bookings, w.booking(slug, lang, b))
+		}
+	}
+	return out
+}
+
+func slotText(s store.Slot, sv store.Service, lang string) mail.Slot {
+	return mail.Slot{
+		Service: sv.Name.In(lang), Start: s.StartsAt, End: s.EndsAt,
+		Place: sv.Place.In(lang), Price: sv.Price.In(lang), Bring: sv.Bring.In(lang),
+	}
+}
+
+func queueText(s store.Slot, e store.Entry) mail.Waitlist {
+	q := mail.Waitlist{
+		Place: e.Place, Of: e.Of, Broadcast: !s.OrderRules, Strict: s.Fit == store.Strict, Answer: s.OfferShown,
+	}
+	if s.OrderRules && s.OrderUntil != nil {
+		q.OrderUntil = *s.OrderUntil
+	}
+	return q
+}
+
+// before is the time that applied until the change that the message is about.
+func before(now mail.Slot, m store.Message) *mail.Slot {
+	start, startErr := time.Parse(time.RFC3339, payloadText(m, "from_starts_at"))
+	end, endErr := time.Parse(time.RFC3339, payloadText(m, "from_ends_at"))
+	if startErr != nil || endErr != nil {
+		return nil // not told: the text then does without
+	}
+	was := now
+	was.Start, was.End = start, end
+	return &was
+}
+
+func (w *Writer) booking(slug, lang string, b store.Booking) mail.Booking {
+	line := mail.Booking{Slot: slotText(b.Slot, b.Service, lang)}
+	switch {
+	case b.Reservation != nil:
+		line.Party, line.Number = b.Reservation.PartySize, b.Reservation.Number
+		line.Link = w.link(views.ReservationURL(slug, w.Tokens.ReservationToken(*b.Reservation)))
+	case b.Entry != nil:
+		line.Party, line.Offered = b.Entry.PartySize, b.Entry.State == store.Offered
+		if line.Offered {
+			line.Link = w.link(views.OfferURL(slug, w.Tokens.OfferToken(*b.Entry)))
+		} else {
+			line.Link = w.link(views.WaitlistURL(slug, w.Tokens.EntryToken(*b.Entry)))
+		}
+	}
+	return line
+}
+
+func payloadText(m store.Message, name string) string {
+	text, _ := m.Payload[name].(string)
+	return text
+}

@@ -1,0 +1,488 @@
+-- What the migrations make, for reading; written by `make schema`.
+CREATE EXTENSION IF NOT EXISTS btree_gist WITH SCHEMA public;
+
+COMMENT ON EXTENSION btree_gist IS 'support for indexing common datatypes in GiST';
+
+CREATE TABLE public.api_keys (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text NOT NULL,
+    hash bytea NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_keys_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT api_keys_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'book'::text, 'manage'::text]))
+);
+
+CREATE TABLE public.events (
+    tenant_id uuid NOT NULL,
+    id bigint NOT NULL,
+    slot_id uuid NOT NULL,
+    number bigint,
+    kind text NOT NULL,
+    actor text NOT NULL,
+    party_size integer DEFAULT 0 NOT NULL,
+    seats integer DEFAULT 0 NOT NULL,
+    capacity integer,
+    mode text DEFAULT ''::text NOT NULL,
+    subject_id uuid,
+    at timestamp with time zone NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    seal bytea,
+    CONSTRAINT events_number_check CHECK ((number > 0))
+);
+
+ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.memberships (
+    tenant_id uuid NOT NULL,
+    staff_id uuid NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'manager'::text, 'desk'::text])))
+);
+
+CREATE TABLE public.outbox (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    slot_id uuid,
+    subject_id uuid,
+    event_number bigint,
+    recipient text NOT NULL,
+    locale text NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sent_subject text DEFAULT ''::text NOT NULL,
+    sent_text text DEFAULT ''::text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone NOT NULL,
+    sending_until timestamp with time zone,
+    sent_at timestamp with time zone,
+    last_error text DEFAULT ''::text NOT NULL,
+    dedupe_key text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    erased_at timestamp with time zone,
+    CONSTRAINT outbox_check CHECK (((state = 'sending'::text) = (sending_until IS NOT NULL))),
+    CONSTRAINT outbox_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
+    CONSTRAINT outbox_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'obsolete'::text])))
+);
+
+CREATE TABLE public.rate_limits (
+    key text NOT NULL,
+    opens_at timestamp with time zone NOT NULL,
+    count integer NOT NULL
+);
+
+CREATE TABLE public.reservations (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    slot_id uuid NOT NULL,
+    party_size integer NOT NULL,
+    state text NOT NULL,
+    number text NOT NULL,
+    name text DEFAULT ''::text NOT NULL,
+    kana text DEFAULT ''::text NOT NULL,
+    email text DEFAULT ''::text NOT NULL,
+    phone text DEFAULT ''::text NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    locale text NOT NULL,
+    owner text NOT NULL,
+    shown_until timestamp with time zone,
+    expires_at timestamp with time zone,
+    terms_version integer NOT NULL,
+    one_per_person boolean DEFAULT true NOT NULL,
+    extended_at timestamp with time zone,
+    extra_seats integer DEFAULT 0 NOT NULL,
+    group_id uuid,
+    group_size integer,
+    idempotency_key text,
+    fingerprint bytea,
+    link_hash bytea NOT NULL,
+    link_generation integer DEFAULT 0 NOT NULL,
+    source text NOT NULL,
+    entry_id uuid,
+    attendance text DEFAULT ''::text NOT NULL,
+    consent_version text DEFAULT ''::text NOT NULL,
+    consented_at timestamp with time zone,
+    cancelled_by text DEFAULT ''::text NOT NULL,
+    cancel_reason text DEFAULT ''::text NOT NULL,
+    press_addr text DEFAULT ''::text NOT NULL,
+    press_agent text DEFAULT ''::text NOT NULL,
+    person_key text,
+    entry_to_close boolean DEFAULT false NOT NULL,
+    sequence integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    erased_at timestamp with time zone,
+    CONSTRAINT reservations_attendance_check CHECK ((attendance = ANY (ARRAY[''::text, 'arrived'::text, 'no_show'::text]))),
+    CONSTRAINT reservations_check CHECK (((extra_seats >= 0) AND (extra_seats <= party_size))),
+    CONSTRAINT reservations_check1 CHECK (((state <> 'held'::text) OR ((shown_until IS NOT NULL) AND (expires_at IS NOT NULL)))),
+    CONSTRAINT reservations_check2 CHECK (((state <> 'confirmed'::text) OR (confirmed_at IS NOT NULL))),
+    CONSTRAINT reservations_check3 CHECK (((state = ANY (ARRAY['held'::text, 'confirmed'::text])) = (ended_at IS NULL))),
+    CONSTRAINT reservations_check4 CHECK (((group_id IS NULL) = (group_size IS NULL))),
+    CONSTRAINT reservations_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
+    CONSTRAINT reservations_party_size_check CHECK ((party_size > 0)),
+    CONSTRAINT reservations_source_check CHECK ((source = ANY (ARRAY['web'::text, 'staff'::text, 'api'::text, 'waitlist'::text]))),
+    CONSTRAINT reservations_state_check CHECK ((state = ANY (ARRAY['held'::text, 'confirmed'::text, 'released'::text, 'expired'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE public.resources (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    slug text NOT NULL,
+    name jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT resources_name_check CHECK ((jsonb_typeof(name) = 'object'::text)),
+    CONSTRAINT resources_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
+);
+
+CREATE TABLE public.services (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    slug text NOT NULL,
+    name jsonb NOT NULL,
+    description jsonb DEFAULT '{}'::jsonb NOT NULL,
+    price jsonb DEFAULT '{}'::jsonb NOT NULL,
+    place jsonb DEFAULT '{}'::jsonb NOT NULL,
+    bring jsonb DEFAULT '{}'::jsonb NOT NULL,
+    duration interval NOT NULL,
+    capacity integer NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    policies jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT services_capacity_check CHECK ((capacity >= 0)),
+    CONSTRAINT services_duration_check CHECK ((duration > '00:00:00'::interval)),
+    CONSTRAINT services_name_check CHECK ((jsonb_typeof(name) = 'object'::text)),
+    CONSTRAINT services_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
+);
+
+CREATE TABLE public.sessions (
+    token text NOT NULL,
+    data bytea NOT NULL,
+    expiry timestamp with time zone NOT NULL,
+    staff_id uuid
+);
+
+CREATE TABLE public.slots (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    service_id uuid NOT NULL,
+    resource_id uuid NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    capacity integer NOT NULL,
+    taken integer DEFAULT 0 NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL,
+    version bigint DEFAULT 0 NOT NULL,
+    terms_version integer DEFAULT 1 NOT NULL,
+    kept boolean DEFAULT false NOT NULL,
+    order_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    waitlist_paused boolean DEFAULT false NOT NULL,
+    waitlist_mode text DEFAULT 'sequential'::text NOT NULL,
+    fit text DEFAULT 'first_fit'::text NOT NULL,
+    hold_shown interval DEFAULT '00:05:00'::interval NOT NULL,
+    hold_grace interval DEFAULT '00:01:00'::interval NOT NULL,
+    offer_shown interval DEFAULT '00:30:00'::interval NOT NULL,
+    offer_grace interval DEFAULT '00:05:00'::interval NOT NULL,
+    broadcast_before interval DEFAULT '03:00:00'::interval NOT NULL,
+    booking_opens interval DEFAULT '1440:00:00'::interval NOT NULL,
+    booking_closes interval DEFAULT '00:00:00'::interval NOT NULL,
+    cancel_before interval DEFAULT '24:00:00'::interval NOT NULL,
+    least_answer interval DEFAULT '00:10:00'::interval NOT NULL,
+    quiet_from smallint DEFAULT 1260,
+    quiet_until smallint DEFAULT 480,
+    party_max integer DEFAULT 4 NOT NULL,
+    waitlist_max integer,
+    holds_per_visitor integer DEFAULT 3 NOT NULL,
+    few_left integer DEFAULT 3 NOT NULL,
+    one_per_person boolean DEFAULT true NOT NULL,
+    reminder_before interval DEFAULT '24:00:00'::interval NOT NULL,
+    erase_waitlist_after interval DEFAULT '168:00:00'::interval NOT NULL,
+    erase_reservations_after interval DEFAULT '9600:00:00'::interval NOT NULL,
+    reminded_at timestamp with time zone,
+    entries_closed_at timestamp with time zone,
+    waitlist_erased_at timestamp with time zone,
+    reservations_erased_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT slots_few_left_check CHECK ((few_left >= 0)),
+    CONSTRAINT slots_fit_check CHECK ((fit = ANY (ARRAY['first_fit'::text, 'strict'::text]))),
+    CONSTRAINT slots_holds_per_visitor_check CHECK ((holds_per_visitor > 0)),
+    CONSTRAINT slots_party_max_check CHECK ((party_max > 0)),
+    CONSTRAINT slots_quiet CHECK (((quiet_from IS NULL) = (quiet_until IS NULL))),
+    CONSTRAINT slots_quiet_from_check CHECK (((quiet_from >= 0) AND (quiet_from <= 1439))),
+    CONSTRAINT slots_quiet_until_check CHECK (((quiet_until >= 0) AND (quiet_until <= 1439))),
+    CONSTRAINT slots_seats CHECK (((taken >= 0) AND (taken <= capacity))),
+    CONSTRAINT slots_status_check CHECK ((status = ANY (ARRAY['open'::text, 'closed'::text, 'cancelled'::text]))),
+    CONSTRAINT slots_times CHECK ((ends_at > starts_at)),
+    CONSTRAINT slots_waitlist_max_check CHECK ((waitlist_max >= 0)),
+    CONSTRAINT slots_waitlist_mode_check CHECK ((waitlist_mode = ANY (ARRAY['off'::text, 'sequential'::text, 'broadcast'::text])))
+);
+
+CREATE TABLE public.staff (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    email text NOT NULL,
+    name text DEFAULT ''::text NOT NULL,
+    locale text DEFAULT ''::text NOT NULL,
+    password_hash text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT staff_locale_check CHECK ((locale = ANY (ARRAY[''::text, 'ja'::text, 'en'::text])))
+);
+
+CREATE TABLE public.tenants (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    time_zone text NOT NULL,
+    locale text NOT NULL,
+    email text DEFAULT ''::text NOT NULL,
+    phone text DEFAULT ''::text NOT NULL,
+    address text DEFAULT ''::text NOT NULL,
+    map_url text DEFAULT ''::text NOT NULL,
+    privacy_url text DEFAULT ''::text NOT NULL,
+    legal_url text DEFAULT ''::text NOT NULL,
+    policies jsonb DEFAULT '{}'::jsonb NOT NULL,
+    secret_fingerprint text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tenants_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
+    CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
+);
+
+CREATE TABLE public.waitlist_entries (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    slot_id uuid NOT NULL,
+    party_size integer NOT NULL,
+    state text NOT NULL,
+    "position" bigint NOT NULL,
+    name text DEFAULT ''::text NOT NULL,
+    kana text DEFAULT ''::text NOT NULL,
+    email text DEFAULT ''::text NOT NULL,
+    phone text DEFAULT ''::text NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    locale text NOT NULL,
+    person_key text,
+    link_hash bytea NOT NULL,
+    link_generation integer DEFAULT 0 NOT NULL,
+    offer_hash bytea,
+    offer_generation integer DEFAULT 0 NOT NULL,
+    shown_until timestamp with time zone,
+    expires_at timestamp with time zone,
+    reservation_id uuid,
+    source text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    consent_version text DEFAULT ''::text NOT NULL,
+    consented_at timestamp with time zone,
+    press_addr text DEFAULT ''::text NOT NULL,
+    press_agent text DEFAULT ''::text NOT NULL,
+    joined_at timestamp with time zone NOT NULL,
+    offered_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    erased_at timestamp with time zone,
+    CONSTRAINT waitlist_entries_check CHECK (((state <> 'offered'::text) OR ((shown_until IS NOT NULL) AND (expires_at IS NOT NULL) AND (offer_hash IS NOT NULL)))),
+    CONSTRAINT waitlist_entries_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'offered'::text])) = (ended_at IS NULL))),
+    CONSTRAINT waitlist_entries_check2 CHECK (((state <> 'accepted'::text) OR (reservation_id IS NOT NULL))),
+    CONSTRAINT waitlist_entries_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
+    CONSTRAINT waitlist_entries_party_size_check CHECK ((party_size > 0)),
+    CONSTRAINT waitlist_entries_source_check CHECK ((source = ANY (ARRAY['web'::text, 'staff'::text, 'api'::text]))),
+    CONSTRAINT waitlist_entries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'offered'::text, 'accepted'::text, 'lapsed'::text, 'declined'::text, 'withdrawn'::text, 'closed'::text])))
+);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.memberships
+    ADD CONSTRAINT memberships_pkey PRIMARY KEY (tenant_id, staff_id);
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.rate_limits
+    ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.reservations
+    ADD CONSTRAINT reservations_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.resources
+    ADD CONSTRAINT resources_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.services
+    ADD CONSTRAINT services_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (token);
+
+ALTER TABLE ONLY public.slots
+    ADD CONSTRAINT slots_no_overlap EXCLUDE USING gist (tenant_id WITH =, resource_id WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE ((status <> 'cancelled'::text));
+
+ALTER TABLE ONLY public.slots
+    ADD CONSTRAINT slots_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.staff
+    ADD CONSTRAINT staff_email_key UNIQUE (email);
+
+ALTER TABLE ONLY public.staff
+    ADD CONSTRAINT staff_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
+
+ALTER TABLE ONLY public.waitlist_entries
+    ADD CONSTRAINT waitlist_entries_pkey PRIMARY KEY (tenant_id, id);
+
+CREATE UNIQUE INDEX api_keys_hash ON public.api_keys USING btree (tenant_id, hash);
+
+CREATE UNIQUE INDEX events_number ON public.events USING btree (tenant_id, slot_id, number) WHERE (number IS NOT NULL);
+
+CREATE INDEX events_slot ON public.events USING btree (tenant_id, slot_id, id);
+
+CREATE INDEX events_subject ON public.events USING btree (tenant_id, subject_id);
+
+CREATE INDEX events_unsealed ON public.events USING btree (tenant_id, slot_id, number) WHERE ((number IS NOT NULL) AND (seal IS NULL));
+
+CREATE INDEX memberships_staff ON public.memberships USING btree (staff_id);
+
+CREATE UNIQUE INDEX outbox_dedupe ON public.outbox USING btree (tenant_id, dedupe_key);
+
+CREATE INDEX outbox_due ON public.outbox USING btree (tenant_id, next_attempt_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX outbox_leases ON public.outbox USING btree (tenant_id, sending_until) WHERE (state = 'sending'::text);
+
+CREATE INDEX outbox_newest ON public.outbox USING btree (tenant_id, created_at, id);
+
+CREATE INDEX outbox_open ON public.outbox USING btree (tenant_id, created_at) WHERE (state = ANY (ARRAY['pending'::text, 'sending'::text, 'failed'::text]));
+
+CREATE INDEX outbox_slot ON public.outbox USING btree (tenant_id, slot_id);
+
+CREATE INDEX outbox_subject ON public.outbox USING btree (tenant_id, subject_id);
+
+CREATE INDEX rate_limits_opens ON public.rate_limits USING btree (opens_at);
+
+CREATE INDEX reservations_due ON public.reservations USING btree (expires_at) WHERE (state = 'held'::text);
+
+CREATE INDEX reservations_email ON public.reservations USING btree (tenant_id, lower(email)) WHERE (email <> ''::text);
+
+CREATE UNIQUE INDEX reservations_entry ON public.reservations USING btree (tenant_id, entry_id) WHERE (entry_id IS NOT NULL);
+
+CREATE INDEX reservations_entry_to_close ON public.reservations USING btree (tenant_id, slot_id) WHERE entry_to_close;
+
+CREATE INDEX reservations_group ON public.reservations USING btree (tenant_id, group_id) WHERE (group_id IS NOT NULL);
+
+CREATE INDEX reservations_held ON public.reservations USING btree (tenant_id, slot_id, expires_at) WHERE (state = 'held'::text);
+
+CREATE UNIQUE INDEX reservations_key ON public.reservations USING btree (tenant_id, slot_id, idempotency_key) WHERE (state = ANY (ARRAY['held'::text, 'confirmed'::text]));
+
+CREATE UNIQUE INDEX reservations_link ON public.reservations USING btree (tenant_id, link_hash);
+
+CREATE UNIQUE INDEX reservations_number ON public.reservations USING btree (tenant_id, number);
+
+CREATE INDEX reservations_owner ON public.reservations USING btree (tenant_id, owner) WHERE (state = 'held'::text);
+
+CREATE UNIQUE INDEX reservations_person ON public.reservations USING btree (tenant_id, slot_id, person_key) WHERE (state = ANY (ARRAY['held'::text, 'confirmed'::text]));
+
+CREATE INDEX reservations_slot ON public.reservations USING btree (tenant_id, slot_id);
+
+CREATE UNIQUE INDEX resources_slug ON public.resources USING btree (tenant_id, slug);
+
+CREATE UNIQUE INDEX services_slug ON public.services USING btree (tenant_id, slug);
+
+CREATE INDEX sessions_expiry ON public.sessions USING btree (expiry);
+
+CREATE INDEX sessions_staff ON public.sessions USING btree (staff_id) WHERE (staff_id IS NOT NULL);
+
+CREATE INDEX slots_calendar ON public.slots USING btree (tenant_id, starts_at, id);
+
+CREATE INDEX slots_erase_reservations ON public.slots USING btree (ends_at) WHERE (reservations_erased_at IS NULL);
+
+CREATE INDEX slots_erase_waitlist ON public.slots USING btree (ends_at) WHERE (waitlist_erased_at IS NULL);
+
+CREATE INDEX slots_service ON public.slots USING btree (tenant_id, service_id, starts_at);
+
+CREATE UNIQUE INDEX slots_start ON public.slots USING btree (tenant_id, resource_id, starts_at) WHERE (status <> 'cancelled'::text);
+
+CREATE INDEX slots_switch ON public.slots USING btree (order_until) WHERE kept;
+
+CREATE INDEX slots_to_close ON public.slots USING btree (starts_at) WHERE (entries_closed_at IS NULL);
+
+CREATE INDEX slots_to_remind ON public.slots USING btree (starts_at) WHERE ((reminded_at IS NULL) AND (status <> 'cancelled'::text));
+
+CREATE INDEX waitlist_entries_due ON public.waitlist_entries USING btree (expires_at) WHERE (state = 'offered'::text);
+
+CREATE INDEX waitlist_entries_email ON public.waitlist_entries USING btree (tenant_id, lower(email)) WHERE (email <> ''::text);
+
+CREATE UNIQUE INDEX waitlist_entries_link ON public.waitlist_entries USING btree (tenant_id, link_hash);
+
+CREATE UNIQUE INDEX waitlist_entries_offer_link ON public.waitlist_entries USING btree (tenant_id, offer_hash) WHERE (offer_hash IS NOT NULL);
+
+CREATE INDEX waitlist_entries_offered ON public.waitlist_entries USING btree (tenant_id, slot_id, expires_at) WHERE (state = 'offered'::text);
+
+CREATE UNIQUE INDEX waitlist_entries_person ON public.waitlist_entries USING btree (tenant_id, slot_id, person_key) WHERE (state = ANY (ARRAY['waiting'::text, 'offered'::text]));
+
+CREATE INDEX waitlist_entries_queue ON public.waitlist_entries USING btree (tenant_id, slot_id, "position") WHERE (state = 'waiting'::text);
+
+CREATE INDEX waitlist_entries_slot ON public.waitlist_entries USING btree (tenant_id, slot_id, "position");
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
+
+ALTER TABLE ONLY public.memberships
+    ADD CONSTRAINT memberships_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(id);
+
+ALTER TABLE ONLY public.memberships
+    ADD CONSTRAINT memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
+
+ALTER TABLE ONLY public.reservations
+    ADD CONSTRAINT reservations_tenant_id_entry_id_fkey FOREIGN KEY (tenant_id, entry_id) REFERENCES public.waitlist_entries(tenant_id, id);
+
+ALTER TABLE ONLY public.reservations
+    ADD CONSTRAINT reservations_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
+
+ALTER TABLE ONLY public.resources
+    ADD CONSTRAINT resources_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.services
+    ADD CONSTRAINT services_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(id);
+
+ALTER TABLE ONLY public.slots
+    ADD CONSTRAINT slots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.slots
+    ADD CONSTRAINT slots_tenant_id_resource_id_fkey FOREIGN KEY (tenant_id, resource_id) REFERENCES public.resources(tenant_id, id);
+
+ALTER TABLE ONLY public.slots
+    ADD CONSTRAINT slots_tenant_id_service_id_fkey FOREIGN KEY (tenant_id, service_id) REFERENCES public.services(tenant_id, id);
+
+ALTER TABLE ONLY public.waitlist_entries
+    ADD CONSTRAINT waitlist_entries_tenant_id_reservation_id_fkey FOREIGN KEY (tenant_id, reservation_id) REFERENCES public.reservations(tenant_id, id);
+
+ALTER TABLE ONLY public.waitlist_entries
+    ADD CONSTRAINT waitlist_entries_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);

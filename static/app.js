@@ -1,0 +1,233 @@
+// What the pages gain by a script. Each part stands for itself: without it, or
+// without any script, every form still posts and every page still says what is so.
+(() => {
+	"use strict";
+
+	const $ = (selector, within = document) => within.querySelector(selector);
+	const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+	const say = (text) => {
+		const box = $("#say");
+		if (!box || !text) return;
+		box.textContent = "";
+		setTimeout(() => (box.textContent = text), 50);
+	};
+
+	// --- A form that is on its way cannot be sent again.
+
+	const rest = (form) => {
+		delete form.dataset.busy;
+		for (const b of $$("[aria-busy]", form)) {
+			b.removeAttribute("aria-busy");
+			const text = $(".button-text", b);
+			if (text && b.dataset.idle) text.textContent = b.dataset.idle;
+		}
+	};
+
+	document.addEventListener("submit", (e) => {
+		const form = e.target;
+		if (form.dataset.busy) {
+			e.preventDefault();
+			e.stopImmediatePropagation();
+			return;
+		}
+		form.dataset.busy = "1";
+		const b = e.submitter;
+		if (!b) return;
+		b.setAttribute("aria-busy", "true");
+		const text = $(".button-text", b);
+		if (text && b.dataset.working) {
+			b.dataset.idle = text.textContent;
+			text.textContent = b.dataset.working;
+			say(b.dataset.working);
+		}
+	}, true);
+
+	addEventListener("pageshow", () => $$("form[data-busy]").forEach(rest));
+	document.addEventListener("htmx:finally:request", () => $$("form[data-busy]").forEach(rest));
+
+	// --- What was typed outlives a change of language, an extension, and the end of
+	// a hold. It is kept in memory only: the tablet may be the shop's.
+
+	let kept = null;
+
+	const typed = () => $$("#main input, #main textarea").filter((f) => f.name && !["hidden", "password"].includes(f.type));
+
+	const keep = () => {
+		kept = typed().filter((f) => !["radio", "checkbox"].includes(f.type) || f.checked).map((f) => [f.name, f.value]);
+	};
+
+	const giveBack = () => {
+		if (!kept) return;
+		const carry = $("form[data-carry]");
+		for (const [name, value] of kept) {
+			const same = $$(`#main [name="${CSS.escape(name)}"]`);
+			const radio = same.find((f) => f.type === "radio" && f.value === value);
+			const text = same.find((f) => !["radio", "checkbox", "hidden"].includes(f.type));
+			if (radio) radio.checked = true;
+			else if (text) text.value ||= value;
+			else if (carry && value && !same.length) {
+				const h = document.createElement("input");
+				h.type = "hidden";
+				h.name = name;
+				h.value = value;
+				carry.append(h);
+			}
+		}
+		kept = null;
+	};
+
+	document.addEventListener("submit", (e) => {
+		if (e.target.matches("[data-keep-input]")) keep();
+	});
+
+	// --- Time that runs out. Counted from the seconds that the server gave, never
+	// from the visitor's clock.
+
+	const marks = [120, 60, 30, 10];
+	const clocks = new WeakMap();
+
+	const words = (el, s) => {
+		const of = (name) => (el.closest("[data-" + name + "]") || document.body).dataset[name] || "";
+		return s < 60 ? of("seconds").replace("{s}", s) : of("minutes").replace("{m}", Math.floor(s / 60)).replace("{s}", s % 60);
+	};
+
+	const left = (el) => {
+		let c = clocks.get(el);
+		// A morphed page may have changed the number in place: then count anew.
+		if (!c || c.given !== el.dataset.secondsLeft) {
+			c = { given: el.dataset.secondsLeft, since: performance.now(), wall: Date.now(), last: Infinity };
+			clocks.set(el, c);
+		}
+		return Math.ceil(Number(c.given) - (performance.now() - c.since) / 1000);
+	};
+
+	const tick = () => {
+		for (const el of $$("[data-seconds-left]")) {
+			const s = Math.max(0, left(el));
+			const c = clocks.get(el);
+			if (s === c.last) continue;
+			const out = $("[data-left], [data-countdown]", el);
+			if (out) out.textContent = words(el, s);
+			const line = $("[data-left-line]", el);
+			if (line) line.hidden = s === 0;
+			const bar = $("[data-bar]", el);
+			if (bar) bar.value = s;
+			if (s <= 60) el.dataset.phase = s ? "soon" : "over";
+			else delete el.dataset.phase;
+			if (el.matches(".countdown")) {
+				const mark = marks.find((m) => c.last > m && s <= m && c.last !== Infinity);
+				if (mark) say(el.dataset.said.replace("{left}", words(el, s)));
+				if (s === 0) over(el);
+			}
+			c.last = s;
+		}
+	};
+
+	// The server's page is the truth: it is asked once for each deadline.
+	const asked = new Set();
+
+	const over = (el) => {
+		const at = el.dataset.shownUntil;
+		if (asked.has(at)) return;
+		asked.add(at);
+		const seen = "over " + at;
+		try {
+			if (sessionStorage.getItem(seen)) return;
+			sessionStorage.setItem(seen, "1");
+		} catch {
+			// Storage may be forbidden; then the set above has to do.
+		}
+		say(el.dataset.over);
+		refresh();
+	};
+
+	const refresh = () => {
+		if (!window.htmx) return location.reload();
+		keep();
+		htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerHTML" });
+	};
+
+	setInterval(tick, 250);
+
+	// A device that slept may have stopped the clock that we count by.
+	document.addEventListener("visibilitychange", () => {
+		if (document.hidden) return;
+		const el = $(".countdown[data-seconds-left]");
+		const c = el && clocks.get(el);
+		if (c && Math.abs(Date.now() - c.wall - (performance.now() - c.since)) > 5000) refresh();
+	});
+
+	// --- After a swap: language, focus, scroll.
+
+	const arrive = () => {
+		const strip = $(".strip");
+		const day = strip && $(".day-tab.current", strip);
+		if (day) strip.scrollLeft = day.offsetLeft - (strip.clientWidth - day.offsetWidth) / 2;
+		tick();
+	};
+
+	let main = $("#main");
+
+	document.addEventListener("htmx:after:swap", () => {
+		const now = $("#main");
+		if (!now || now === main) return arrive();
+		main = now;
+		if (now.dataset.lang) document.documentElement.lang = now.dataset.lang;
+		const typing = kept !== null;
+		giveBack();
+		arrive();
+		const target = $("[data-focus]", now) || $("[data-heading]", now) || $("h1", now) || now;
+		if (!target.hasAttribute("tabindex")) target.tabIndex = -1;
+		target.focus({ preventScroll: true });
+		if (!typing) scrollTo(0, 0);
+	});
+
+	// A form that came back with mistakes stays under the address of its page.
+	document.addEventListener("htmx:before:history:update", (e) => {
+		const { sourceElement: source, response } = e.detail;
+		if (source?.matches?.("form[method=post]") && response?.raw && !response.raw.redirected) e.preventDefault();
+	});
+
+	const failed = () => {
+		const text = document.body.dataset.failed;
+		if (!text || !$("#main")) return;
+		$("#main > [data-failed-note]")?.remove();
+		const box = document.createElement("div");
+		box.className = "banner bad";
+		box.setAttribute("role", "alert");
+		box.dataset.failedNote = "";
+		const p = document.createElement("p");
+		p.textContent = text;
+		box.append(p);
+		$("#main").prepend(box);
+		box.scrollIntoView({ block: "center" });
+	};
+
+	document.addEventListener("htmx:error", failed);
+
+	// An answer that is none of our pages (a proxy's, say) must not empty the page.
+	document.addEventListener("htmx:before:swap", (e) => {
+		const ctx = e.detail?.ctx;
+		if (ctx?.select === "#main" && !/id="?main"?/.test(ctx.text || "")) {
+			e.preventDefault();
+			failed();
+		}
+	});
+
+	// --- "/" leads to the search.
+
+	document.addEventListener("keydown", (e) => {
+		if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select, [contenteditable]")) return;
+		const search = $("[data-search]");
+		if (!search) return;
+		e.preventDefault();
+		search.focus();
+		search.select();
+	});
+
+	addEventListener("load", () => {
+		const first = $("[data-focus]");
+		if (first) first.focus();
+	});
+	arrive();
+})();

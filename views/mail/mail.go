@@ -1,0 +1,440 @@
+// Package mail turns finished values into the texts of messages: plain text, in
+// the reader's language, complete enough to be the only thing that somebody has
+// at hand on the way to the venue.
+//
+// Every text says what is so, what it means for the reader now, and what they
+// can do. Every time stands with its weekday and its zone, because a mail is
+// read anywhere; every deadline is the shown one. Links are absolute and are
+// given by the caller. The package knows no clock and no store.
+package mail
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"holdfast/views/i18n"
+)
+
+// Kind is what a message is about; the words are those of the outbox.
+type Kind string
+
+// The kinds of messages.
+const (
+	Confirmed     Kind = "confirmed"
+	Cancelled     Kind = "cancelled"
+	Moved         Kind = "moved"
+	Changed       Kind = "changed"
+	SlotCancelled Kind = "slot_cancelled"
+	Joined        Kind = "joined"
+	Offer         Kind = "offer"
+	Lapsed        Kind = "lapsed"
+	Revoked       Kind = "revoked"
+	Vacancy       Kind = "vacancy"
+	Reminder      Kind = "reminder"
+	MyBookings    Kind = "my_reservations"
+)
+
+// Kinds lists every kind that has a text.
+var Kinds = []Kind{
+	Confirmed, Cancelled, Moved, Changed, SlotCancelled, Joined, Offer, Lapsed, Revoked, Vacancy, Reminder, MyBookings,
+}
+
+// Letter is all that a text speaks of. Texts are in the reader's language;
+// times are instants and are written in Zone. What is empty is left out.
+type Letter struct {
+	Kind  Kind
+	Lang  string // "ja" or "en"
+	Zone  *time.Location
+	Venue Venue
+	Name  string // of the reader
+	Slot  Slot   // zero for MyBookings
+	Was   *Slot  // Moved, Changed: what applied before; nil if unknown
+	Party int
+	// Number is the booking number; empty for an entry.
+	Number string
+	// Link opens the booking, the waitlist entry or the offer.
+	Link string
+
+	CancelUntil time.Time // customers may cancel before
+	CancelOver  bool      // that moment has passed
+	By          By        // Cancelled: who did it
+	Reason      string    // why, as staff wrote it
+	Until       time.Time // Offer, Lapsed: the shown deadline
+
+	Waitlist Waitlist // Joined
+	OffList  bool     // Revoked: the entry left the list; false: its offer was taken back
+	Bookings []Booking
+}
+
+// By is who cancelled.
+type By string
+
+// The sides that can cancel a booking.
+const (
+	ByReader By = "reader"
+	ByVenue  By = "venue"
+)
+
+// Venue is the sender and how to reach it. VenueLink and FindLink are pages:
+// what can be booked, and the own bookings.
+type Venue struct {
+	Name     string
+	Phone    string
+	Email    string
+	Address  string
+	MapURL   string
+	Link     string
+	FindLink string
+	From     string // the address from which mail comes
+}
+
+// Slot is what is booked or waited for.
+type Slot struct {
+	Service  string
+	Resource string
+	Start    time.Time
+	End      time.Time
+	Place    string
+	Price    string
+	Bring    string
+}
+
+// Waitlist is how the seats of a slot reach those who wait.
+type Waitlist struct {
+	Place      int       // 1 is next; 0: not waiting any more
+	Of         int       // parties waiting
+	Broadcast  bool      // everybody is told, first come, first served
+	Strict     bool      // nobody passes the party in front
+	OrderUntil time.Time // from then on first come, first served; zero: never
+	Answer     time.Duration
+}
+
+// Booking is a line of MyBookings.
+type Booking struct {
+	Slot    Slot
+	Party   int
+	Number  string // empty for a waitlist entry
+	Link    string
+	Offered bool // a waitlist entry that has an offer open
+}
+
+// Text is a message as it is sent.
+type Text struct {
+	Subject string
+	Body    string
+}
+
+// Render writes the text of a letter. An unknown kind gives an empty Text,
+// which nobody may send.
+func Render(l Letter) Text {
+	if l.Zone == nil {
+		l.Zone = time.UTC
+	}
+	w := &writer{c: i18n.For(l.Lang), l: l}
+	subject := w.write()
+	if subject == "" {
+		return Text{}
+	}
+	w.footer()
+	return Text{Subject: oneLine(subject), Body: strings.Join(w.blocks, "\n\n") + "\n"}
+}
+
+// writer gathers the paragraphs of a body.
+type writer struct {
+	c      *i18n.Catalog
+	l      Letter
+	blocks []string
+}
+
+func (w *writer) add(lines ...string) {
+	var kept []string
+	for _, line := range lines {
+		if line != "" {
+			kept = append(kept, line)
+		}
+	}
+	if len(kept) > 0 {
+		w.blocks = append(w.blocks, strings.Join(kept, "\n"))
+	}
+}
+
+// say adds a paragraph.
+func (w *writer) say(key i18n.Key, args ...any) { w.add(w.c.T(key, args...)) }
+
+// follow adds a sentence with the link below it.
+func (w *writer) follow(key i18n.Key, link string, args ...any) {
+	if link != "" {
+		w.add(w.c.T(key, args...), link)
+	}
+}
+
+func (w *writer) write() (subject string) {
+	l := w.l
+	w.greet()
+	about := []any{"venue", oneLine(l.Venue.Name), "service", oneLine(l.Slot.Service), "date", w.c.DateShort(l.Slot.Start, l.Zone)}
+	switch l.Kind {
+	case Confirmed:
+		w.say("mail.confirmed.lead")
+		w.booking()
+		w.changes()
+		return w.c.T("mail.confirmed.subject", about...)
+	case Reminder:
+		w.say("mail.reminder.lead")
+		w.booking()
+		w.changes()
+		return w.c.T("mail.reminder.subject", about...)
+	case Moved:
+		w.say("mail.moved.lead")
+		w.before()
+		w.booking()
+		w.reason()
+		w.changes()
+		return w.c.T("mail.moved.subject", about...)
+	case Changed:
+		w.say("mail.changed.lead")
+		w.before()
+		w.booking()
+		w.reason()
+		w.say("mail.changed.sorry")
+		w.changes()
+		return w.c.T("mail.changed.subject", about...)
+	case Cancelled:
+		if l.By == ByReader {
+			w.say("mail.cancelled.lead.reader")
+		} else {
+			w.say("mail.cancelled.lead.venue")
+		}
+		w.reason()
+		w.booking()
+		w.follow("mail.cancelled.again", l.Venue.Link)
+		if l.By != ByReader {
+			w.say("mail.cancelled.unexpected")
+		}
+		return w.c.T("mail.cancelled.subject", about...)
+	case SlotCancelled:
+		if l.Number != "" {
+			w.say("mail.slot_cancelled.lead.booked")
+		} else {
+			w.say("mail.slot_cancelled.lead.waiting")
+		}
+		w.reason()
+		w.booking()
+		w.follow("mail.slot_cancelled.again", l.Venue.Link)
+		return w.c.T("mail.slot_cancelled.subject", about...)
+	case Joined:
+		w.say("mail.joined.lead")
+		w.say("mail.joined.not_yet")
+		w.booking()
+		w.queue()
+		w.follow("mail.joined.link", l.Link)
+		return w.c.T("mail.joined.subject", about...)
+	case Offer:
+		until := w.at(l.Until)
+		w.say("mail.offer.lead", "time", until)
+		w.follow("mail.offer.link", l.Link, "time", until)
+		w.booking()
+		w.say("mail.offer.next", "time", until)
+		return w.c.T("mail.offer.subject", append(about, "time", w.c.WithZone(w.c.DateTimeShort(l.Until, l.Zone), l.Until, l.Zone))...)
+	case Lapsed:
+		if l.Until.IsZero() {
+			w.say("mail.lapsed.lead.unknown")
+		} else {
+			w.say("mail.lapsed.lead", "time", w.at(l.Until))
+		}
+		w.booking()
+		w.follow("mail.lapsed.again", l.Link)
+		return w.c.T("mail.lapsed.subject", about...)
+	case Revoked:
+		if l.OffList {
+			w.say("mail.revoked.lead.entry")
+		} else {
+			w.say("mail.revoked.lead.offer")
+		}
+		w.reason()
+		w.booking()
+		w.follow("mail.revoked.again", l.Venue.Link)
+		return w.c.T("mail.revoked.subject", about...)
+	case Vacancy:
+		w.say("mail.vacancy.lead")
+		w.follow("mail.vacancy.link", l.Link)
+		w.booking()
+		w.say("mail.vacancy.keeps")
+		return w.c.T("mail.vacancy.subject", about...)
+	case MyBookings:
+		w.say("mail.mine.lead")
+		for _, b := range l.Bookings {
+			w.line(b)
+		}
+		w.say("mail.mine.keep")
+		return w.c.T("mail.mine.subject", about...)
+	}
+	return ""
+}
+
+func (w *writer) greet() {
+	name := oneLine(w.l.Name)
+	// A form can be sent with somebody else's address and words of a stranger
+	// as the name: our mail must not carry a stranger's link to them.
+	if name == "" || strings.Contains(name, "://") || strings.Contains(strings.ToLower(name), "www.") {
+		w.say("mail.greeting.none")
+		return
+	}
+	w.say("mail.greeting", "name", isolate(name))
+}
+
+// at writes an instant so that nobody can mistake it.
+func (w *writer) at(t time.Time) string {
+	return w.c.WithZone(w.c.DateTime(t, w.l.Zone), t, w.l.Zone)
+}
+
+// span writes the time of a slot with the long name of its zone.
+func (w *writer) span(s Slot) string {
+	return w.c.DateTimeRange(s.Start, s.End, w.l.Zone) + " " + w.c.ZoneLong(s.Start, w.l.Zone)
+}
+
+func (w *writer) row(key i18n.Key, value string) string {
+	if value = oneLine(value); value == "" {
+		return ""
+	}
+	return w.c.T("mail.row", "label", w.c.T(key), "value", isolate(value))
+}
+
+func (w *writer) party(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return w.c.T("mail.party", "n", n)
+}
+
+// booking lists what is booked or waited for.
+func (w *writer) booking() {
+	l := w.l
+	w.add(
+		w.row("mail.row.service", l.Slot.Service),
+		w.row("mail.row.when", w.span(l.Slot)),
+		w.row("mail.row.resource", l.Slot.Resource),
+		w.row("mail.row.party", w.party(l.Party)),
+		w.row("mail.row.price", l.Slot.Price),
+		w.row("mail.row.place", l.Slot.Place),
+		w.row("mail.row.bring", l.Slot.Bring),
+		w.row("mail.row.number", l.Number),
+	)
+}
+
+// before lists what applied until now, where that is known.
+func (w *writer) before() {
+	if w.l.Was == nil {
+		return
+	}
+	was, now := *w.l.Was, w.l.Slot
+	lines := []string{w.row("mail.row.was", w.span(was))}
+	if was.Service != now.Service {
+		lines = append(lines, w.row("mail.row.service", was.Service))
+	}
+	if was.Resource != now.Resource {
+		lines = append(lines, w.row("mail.row.resource", was.Resource))
+	}
+	w.add(lines...)
+}
+
+func (w *writer) reason() {
+	if reason := oneLine(w.l.Reason); reason != "" {
+		w.say("mail.reason", "reason", isolate(reason))
+	}
+}
+
+// changes says how to change or cancel, and until when.
+func (w *writer) changes() {
+	l := w.l
+	w.follow("mail.changes.link", l.Link)
+	switch {
+	case l.CancelUntil.IsZero():
+	case l.CancelOver:
+		w.say("mail.changes.over", "time", w.at(l.CancelUntil))
+	default:
+		w.say("mail.changes.until", "time", w.at(l.CancelUntil))
+	}
+}
+
+// queue says how the seats reach those who wait.
+func (w *writer) queue() {
+	q := w.l.Waitlist
+	if q.Place > 0 {
+		w.say("mail.queue.place", "place", w.c.Ordinal(q.Place), "n", q.Of)
+	}
+	if q.Broadcast {
+		w.say("mail.queue.broadcast")
+	} else {
+		w.say("mail.queue.order", "answer", w.c.Duration(q.Answer))
+		if q.Strict {
+			w.say("mail.queue.strict")
+		}
+		if !q.OrderUntil.IsZero() {
+			w.say("mail.queue.order_until", "time", w.at(q.OrderUntil))
+		}
+	}
+	if w.l.Venue.From != "" {
+		w.say("mail.queue.from", "address", w.l.Venue.From)
+	}
+}
+
+// line is one booking or entry of somebody's list.
+func (w *writer) line(b Booking) {
+	state := w.c.T("mail.mine.booked")
+	switch {
+	case b.Offered:
+		state = w.c.T("mail.mine.offered")
+	case b.Number == "":
+		state = w.c.T("mail.mine.waiting")
+	}
+	w.add(
+		state,
+		w.row("mail.row.service", b.Slot.Service),
+		w.row("mail.row.when", w.span(b.Slot)),
+		w.row("mail.row.party", w.party(b.Party)),
+		w.row("mail.row.number", b.Number),
+		b.Link,
+	)
+}
+
+// footer says who writes and how to reach them.
+func (w *writer) footer() {
+	v := w.l.Venue
+	w.add(
+		w.c.T("mail.footer.line"),
+		isolate(oneLine(v.Name)),
+		isolate(oneLine(v.Address)),
+		v.MapURL,
+		w.row("mail.row.phone", v.Phone),
+		w.row("mail.row.email", v.Email),
+		v.Link,
+	)
+	if w.l.Kind != MyBookings && v.FindLink != "" {
+		w.follow("mail.footer.find", v.FindLink)
+	}
+	if v.Email != "" {
+		w.say("mail.footer.reply")
+	} else {
+		w.say("mail.footer.no_reply")
+	}
+}
+
+// oneLine keeps what a person typed from making lines of its own.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return r == ' ' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+	}), " ")
+}
+
+// isolate keeps text that runs from right to left, and marks that turn the
+// direction, from scrambling what stands beside it. Text without any of them,
+// nearly all of it, is left as it is.
+func isolate(text string) string {
+	for _, r := range text {
+		if unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Bidi_Control) {
+			return "\u2068" + text + "\u2069"
+		}
+	}
+	return text
+}

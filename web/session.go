@@ -1,0 +1,274 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"golang.org/x/text/language"
+
+	"holdfast/store"
+	"holdfast/views"
+	"holdfast/views/i18n"
+)
+
+// What the session of a browser holds. It is small: the whole of it is written
+// at each change, and the last writer wins.
+const (
+	sessionVisitor = "visitor" // random, owns the holds of this browser
+	sessionLang    = "lang"    // chosen by press
+	sessionFlash   = "flash"   // said on the next page
+	sessionSeen    = "seen"    // unix seconds of the last extension
+	sessionStaff   = "staff"   // id of the member of staff who is signed in
+)
+
+// sessionLifetime is how long a browser is known after its last press.
+const sessionLifetime = 30 * 24 * time.Hour
+
+// sessionRefresh is how old an extension must be before a press makes another,
+// so that most requests write nothing.
+const sessionRefresh = 24 * time.Hour
+
+func (s *Server) newSessions(ctxStore scs.CtxStore) *scs.SessionManager {
+	m := scs.New()
+	m.Store = ctxStore
+	m.HashTokenInStore = true
+	m.Lifetime = sessionLifetime
+	m.Cookie.Name = "holdfast"
+	m.Cookie.HttpOnly = true
+	m.Cookie.SameSite = http.SameSiteLaxMode
+	if s.secure {
+		m.Cookie.Name = "__Host-holdfast"
+		m.Cookie.Secure = true
+	}
+	return m
+}
+
+// session loads the browser's session and saves it with the first byte of the
+// answer if it has changed. A session that can't be saved does not undo what
+// the press did: the answer goes out without its cookie, and the log says so.
+func (s *Server) session(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Cookie")
+		value := ""
+		if cookie, err := r.Cookie(s.sessions.Cookie.Name); err == nil {
+			value = cookie.Value
+		}
+		ctx, err := s.sessions.Load(r.Context(), value)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		r = r.WithContext(ctx)
+		s.refresh(r)
+		sw := &sessionWriter{ResponseWriter: w, s: s, r: r}
+		next.ServeHTTP(sw, r)
+		sw.save()
+	})
+}
+
+// refresh extends the session of a visitor at a press, once in a while. GETs
+// write nothing. A session of staff has its own rule, set when they sign in.
+func (s *Server) refresh(r *http.Request) {
+	ctx := r.Context()
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || s.sessions.GetString(ctx, sessionVisitor) == "" || s.sessions.Exists(ctx, sessionStaff) {
+		return
+	}
+	now := s.now()
+	if now.Sub(time.Unix(s.sessions.GetInt64(ctx, sessionSeen), 0)) < sessionRefresh {
+		return
+	}
+	s.sessions.Put(ctx, sessionSeen, now.Unix())
+	s.sessions.SetDeadline(ctx, now.Add(sessionLifetime).UTC())
+}
+
+type sessionWriter struct {
+	http.ResponseWriter
+	s     *Server
+	r     *http.Request
+	saved bool
+}
+
+func (w *sessionWriter) WriteHeader(status int) {
+	w.save()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *sessionWriter) Write(b []byte) (int, error) {
+	w.save()
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *sessionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *sessionWriter) save() {
+	if w.saved {
+		return
+	}
+	w.saved = true
+	ctx := w.r.Context()
+	switch m := w.s.sessions; m.Status(ctx) {
+	case scs.Modified:
+		// What a press did stands even if its visitor has left or was slow.
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+		defer cancel()
+		token, expiry, err := m.Commit(saving)
+		if err != nil {
+			w.s.log.ErrorContext(ctx, "session not saved", "request", middleware.GetReqID(ctx), "error", err)
+			return
+		}
+		m.WriteSessionCookie(ctx, w.ResponseWriter, token, expiry)
+	case scs.Destroyed:
+		m.WriteSessionCookie(ctx, w.ResponseWriter, "", time.Time{})
+	case scs.Unmodified:
+	}
+}
+
+// visitor is the owner of this browser's holds; it is made at the first press.
+func (s *Server) visitor(r *http.Request) string {
+	if id := s.knownVisitor(r); id != "" {
+		return id
+	}
+	id := rand.Text()
+	s.sessions.Put(r.Context(), sessionVisitor, id)
+	s.sessions.Put(r.Context(), sessionSeen, s.now().Unix())
+	return id
+}
+
+// knownVisitor is the visitor's id, empty before the first press.
+func (s *Server) knownVisitor(r *http.Request) string {
+	return s.sessions.GetString(r.Context(), sessionVisitor)
+}
+
+// customer is the actor of a press by link or by visitor.
+func customer(r *http.Request) store.Actor {
+	agent := strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(r.UserAgent(), ""))
+	if cut := []rune(agent); len(cut) > 200 {
+		agent = string(cut[:200])
+	}
+	return store.Actor{Kind: store.Customer, Addr: middleware.GetClientIP(r.Context()), Agent: agent}
+}
+
+type tenantKey struct{}
+
+// tenant is the venue whose path this is; false on pages of no venue.
+func tenant(r *http.Request) (store.Tenant, bool) {
+	t, ok := r.Context().Value(tenantKey{}).(store.Tenant)
+	return t, ok
+}
+
+// venue is the tenant of a route behind withTenant.
+func venue(r *http.Request) store.Tenant {
+	t, ok := tenant(r)
+	if !ok {
+		panic("web: a page of a venue outside withTenant")
+	}
+	return t
+}
+
+// withTenant brings the tenant that the path names. Whoever names none gets the
+// same page as for anything else that is absent.
+func (s *Server) withTenant(next http.Handler) http.Handler {
+	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
+		slug := chi.URLParam(r, "tenant")
+		if !validSlug(slug) {
+			return errNotFound
+		}
+		t, err := s.store.TenantBySlug(r.Context(), slug)
+		if err != nil {
+			return err
+		}
+		ctx := context.WithValue(r.Context(), tenantKey{}, t)
+		r = r.WithContext(ctx)
+		next.ServeHTTP(w, r.WithContext(i18n.WithLang(ctx, s.language(r, t.Locale))))
+		return nil
+	})
+}
+
+func validSlug(slug string) bool {
+	if slug == "" || len(slug) > 63 {
+		return false
+	}
+	for _, c := range []byte(slug) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+var languages = language.NewMatcher([]language.Tag{language.Japanese, language.English})
+
+// language chooses: what was pressed, else what the browser prefers, else usual.
+func (s *Server) language(r *http.Request, usual string) string {
+	if lang := s.sessions.GetString(r.Context(), sessionLang); i18n.Known(lang) {
+		return lang
+	}
+	if lang := accepted(r); lang != "" {
+		return lang
+	}
+	return usual
+}
+
+// accepted is the best language of Accept-Language; empty where the browser
+// names none that we speak.
+func accepted(r *http.Request) string {
+	header := r.Header.Get("Accept-Language")
+	if header == "" || len(header) > 500 {
+		return ""
+	}
+	tags, _, err := language.ParseAcceptLanguage(header)
+	if err != nil || len(tags) == 0 {
+		return ""
+	}
+	_, index, confidence := languages.Match(tags...)
+	if confidence == language.No {
+		return ""
+	}
+	return i18n.Languages[index]
+}
+
+// inLanguageOf gives the request the language of the person whose page it is,
+// unless another was chosen by press: a link in a mail opens in the language
+// of the mail.
+func (s *Server) inLanguageOf(r *http.Request, locale string) *http.Request {
+	if i18n.Known(s.sessions.GetString(r.Context(), sessionLang)) || !i18n.Known(locale) {
+		return r
+	}
+	return r.WithContext(i18n.WithLang(r.Context(), locale))
+}
+
+// withLanguage gives pages of no venue a language.
+func (s *Server) withLanguage(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Accept-Language")
+		next.ServeHTTP(w, r.WithContext(i18n.WithLang(r.Context(), s.language(r, i18n.JA))))
+	})
+}
+
+// postLanguage keeps the chosen language and goes back to the page it was
+// pressed on.
+func (s *Server) postLanguage(w http.ResponseWriter, r *http.Request) error {
+	f, err := s.form(w, r)
+	if err != nil {
+		return err
+	}
+	lang := f.text(views.FieldLang, 10)
+	if !i18n.Known(lang) {
+		return errBadRequest
+	}
+	t := venue(r)
+	s.sessions.Put(r.Context(), sessionLang, lang)
+	return s.see(w, r, localPath(f.text(views.FieldReturn, 2000), views.VenueURL(t.Slug)), "")
+}
