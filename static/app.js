@@ -112,8 +112,7 @@
 			if (line) line.hidden = s === 0;
 			const bar = $("[data-bar]", el);
 			if (bar) bar.value = s;
-			if (s <= 60) el.dataset.phase = s ? "soon" : "over";
-			else delete el.dataset.phase;
+			el.dataset.phase = s > 120 ? "calm" : s > 60 ? "near" : s ? "soon" : "over";
 			if (el.matches(".countdown")) {
 				const mark = marks.find((m) => c.last > m && s <= m && c.last !== Infinity);
 				if (mark) say(el.dataset.said.replace("{left}", words(el, s)));

@@ -64,7 +64,7 @@ WHERE s.reminded_at IS NULL AND s.status <> 'cancelled' AND s.starts_at > coales
 ORDER BY s.starts_at LIMIT 500`
 
 const unsealedSlotsSQL = `-- slots with events to seal
-SELECT tenant_id::text AS tenant, slot_id::text AS slot, min(at) AS due FROM events
+SELECT tenant_id::text AS tenant, slot_id::text AS slot, coalesce(@at::timestamptz, min(at)) AS due FROM events
 WHERE number IS NOT NULL AND seal IS NULL GROUP BY 1, 2 LIMIT 500`
 
 const eraseSlotsSQL = `-- slots whose contacts are to be erased

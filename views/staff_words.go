@@ -274,7 +274,7 @@ func staffLinkStart(s string) int {
 func staffMailBody(parts []MailPart) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
-		b.WriteString(`<div class="staff-letter-body">`)
+		b.WriteString(`<p class="staff-letter-body">`)
 		for _, p := range parts {
 			if p.URL == "" {
 				b.WriteString(templ.EscapeString(p.Text))
@@ -282,7 +282,7 @@ func staffMailBody(parts []MailPart) templ.Component {
 			}
 			b.WriteString(`<a href="` + templ.EscapeString(string(templ.URL(p.URL))) + `">` + templ.EscapeString(p.Text) + `</a>`)
 		}
-		b.WriteString(`</div>`)
+		b.WriteString(`</p>`)
 		_, err := io.WriteString(w, b.String())
 		return err
 	})

@@ -469,7 +469,9 @@ func stories() []story {
 			s := b.slot()
 			return Refused(RefusedPage{Page: b.page(), Banner: *b.lost(), Slot: &s, Kept: b.pick("キャンセル待ちの順番は、そのままです。", "You keep your place in the queue."), Nearest: b.near(), Links: []Link{{b.pick("ほかの日時を見る", "See other times"), "/nagi"}}})
 		}},
-		{"find", func(b bench) templ.Component { return Find(FindPage{Page: b.page(), Action: MyReservationsURL("nagi")}) }},
+		{"find", func(b bench) templ.Component {
+			return Find(FindPage{Page: b.page(), Action: MyReservationsURL("nagi")})
+		}},
 		{"find-error", func(b bench) templ.Component {
 			return Find(FindPage{Page: b.page(), Action: MyReservationsURL("nagi"), Email: "a@", Errs: Errors{FieldEmail: b.pick("メールアドレスの形をご確認ください。", "Check the address.")}})
 		}},

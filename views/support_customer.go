@@ -230,13 +230,19 @@ func qrPath(bits [][]bool) string {
 	return b.String()
 }
 
-// pieces cuts a written range of time where a line may end: at blanks, and
-// before the date of an end on another day.
+// pieces cuts a written range of time where a line may end: what is said about
+// an end on another day comes as a second piece, which is written smaller.
 func pieces(written string) []string {
 	if from, to, two := strings.Cut(written, "〜"); two && strings.Contains(to, "月") {
 		return []string{from + "〜", to}
 	}
-	return strings.Fields(written)
+	if from, to, two := strings.Cut(written, " – "); two {
+		return []string{from + " –", to}
+	}
+	if hours, day, two := strings.Cut(written, " ("); two {
+		return []string{hours, "(" + day}
+	}
+	return []string{written}
 }
 
 // dates finds dates and times as package i18n writes them.

@@ -11,10 +11,10 @@ import (
 	"holdfast/views/i18n"
 )
 
-// names are a tenant's services and resources by id.
+// names are a tenant's services and resources, oldest first.
 type names struct {
-	services  map[string]store.Service
-	resources map[string]store.Resource
+	services  []store.Service
+	resources []store.Resource
 }
 
 // oneSlot is a slot with everything that a page says about it.
@@ -31,17 +31,7 @@ func (s *Server) loadNames(ctx context.Context, tenant string) (names, error) {
 		return names{}, err
 	}
 	resources, err := s.store.Resources(ctx, tenant)
-	if err != nil {
-		return names{}, err
-	}
-	n := names{map[string]store.Service{}, map[string]store.Resource{}}
-	for _, sv := range services {
-		n.services[sv.ID] = sv
-	}
-	for _, r := range resources {
-		n.resources[r.ID] = r
-	}
-	return n, nil
+	return names{services, resources}, err
 }
 
 // loadSlot reads a slot by its id, which may come from outside.
@@ -61,7 +51,18 @@ func (s *Server) loadSlot(ctx context.Context, tenant, id string) (oneSlot, name
 }
 
 func (n names) of(slot store.Slot) oneSlot {
-	return oneSlot{slot, n.services[slot.ServiceID], n.resources[slot.ResourceID]}
+	o := oneSlot{Slot: slot}
+	for _, sv := range n.services {
+		if sv.ID == slot.ServiceID {
+			o.service = sv
+		}
+	}
+	for _, r := range n.resources {
+		if r.ID == slot.ResourceID {
+			o.resource = r
+		}
+	}
+	return o
 }
 
 // policies are those of the slot's service: what its forms ask for.

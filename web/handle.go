@@ -68,7 +68,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var bad problem
 	switch {
 	case errors.As(err, &outcome):
-		s.log.InfoContext(r.Context(), "refused", "request", middleware.GetReqID(r.Context()), "route", pattern(r), "outcome", string(outcome))
+		s.noteRefusal(r, outcome)
 		err = s.refused(w, r, outcome)
 	case errors.As(err, &bad):
 		err = s.errorPage(w, r, bad.status, bad.kind)
@@ -80,6 +80,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.log.ErrorContext(r.Context(), "failed", "request", middleware.GetReqID(r.Context()), "route", pattern(r), "error", err)
 		s.writeBroken(w, r)
 	}
+}
+
+// noteRefusal writes a refusal to the log.
+func (s *Server) noteRefusal(r *http.Request, o store.Outcome) {
+	s.log.InfoContext(r.Context(), "refused", "request", middleware.GetReqID(r.Context()), "route", pattern(r), "outcome", string(o))
 }
 
 // pattern is the route of a request, as the log may name it: never the path,

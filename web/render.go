@@ -86,6 +86,12 @@ func (s *Server) popFlash(r *http.Request) *views.Flash {
 	return &views.Flash{Kind: kind, Text: i18n.T(r.Context(), stored.Key, stored.Args...)}
 }
 
+// The flashes that a page says in its own heading.
+const (
+	flashConfirmed i18n.Key = "flash.confirmed"
+	flashJoined    i18n.Key = "flash.joined"
+)
+
 // flashKinds are the tones of the flashes that don't say that something was done.
 var flashKinds = map[i18n.Key]views.FlashKind{}
 

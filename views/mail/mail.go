@@ -232,7 +232,12 @@ func (w *writer) write() (subject string) {
 	case Offer:
 		until := w.at(l.Until)
 		w.say("mail.offer.lead", "time", until)
-		w.follow("mail.offer.link", l.Link, "time", until)
+		w.follow("mail.offer.link", l.Link)
+		if l.Was != nil {
+			w.say("mail.offer.changed")
+			w.before()
+			w.reason()
+		}
 		w.booking()
 		w.say("mail.offer.next", "time", until)
 		return w.c.T("mail.offer.subject", append(about, "time", w.c.WithZone(w.c.DateTimeShort(l.Until, l.Zone), l.Until, l.Zone))...)
@@ -328,7 +333,10 @@ func (w *writer) before() {
 		return
 	}
 	was, now := *w.l.Was, w.l.Slot
-	lines := []string{w.row("mail.row.was", w.span(was))}
+	var lines []string
+	if !was.Start.Equal(now.Start) || !was.End.Equal(now.End) {
+		lines = append(lines, w.row("mail.row.was", w.span(was)))
+	}
 	if was.Service != now.Service {
 		lines = append(lines, w.row("mail.row.service", was.Service))
 	}

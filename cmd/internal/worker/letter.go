@@ -74,6 +74,7 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 		if l.Entry != nil {
 			out.Link = w.link(views.OfferURL(slug, w.Tokens.OfferToken(*l.Entry)))
 		}
+		out.Was = before(out.Slot, m) // told again, because the slot has changed
 	case store.KindJoined:
 		if l.Entry != nil && l.Slot != nil {
 			out.Waitlist = queueText(*l.Slot, *l.Entry)
