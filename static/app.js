@@ -49,10 +49,12 @@
 	// a hold. It is kept in memory only: the tablet may be the shop's.
 
 	let kept = null;
+	let inField = "";
 
 	const typed = () => $$("#main input, #main textarea").filter((f) => f.name && !["hidden", "password"].includes(f.type));
 
 	const keep = () => {
+		inField = document.activeElement?.closest?.("#main input, #main textarea")?.name || "";
 		kept = typed().filter((f) => !["radio", "checkbox"].includes(f.type) || f.checked).map((f) => [f.name, f.value]);
 	};
 
@@ -175,8 +177,9 @@
 		const typing = kept !== null;
 		giveBack();
 		arrive();
-		const target = $("[data-focus]", now) || $("[data-heading]", now) || $("h1", now) || now;
-		if (!target.hasAttribute("tabindex")) target.tabIndex = -1;
+		const field = typing && inField && $(`input[name="${CSS.escape(inField)}"]:not([type=hidden]), textarea[name="${CSS.escape(inField)}"]`, now);
+		const target = field || $("[data-focus]", now) || $("[data-heading]", now) || $("h1", now) || now;
+		if (!field && !target.hasAttribute("tabindex")) target.tabIndex = -1;
 		target.focus({ preventScroll: true });
 		if (!typing) scrollTo(0, 0);
 	});

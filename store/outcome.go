@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -93,11 +95,19 @@ func classify(err error) error {
 		// connections, a server that stops or starts.
 		return Busy
 	}
-	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) || errors.Is(err, errUnknownFate) {
+	if errors.Is(err, errUnknownFate) || connectionLost(err) {
 		return Busy
 	}
 	return err
+}
+
+// connectionLost reports whether the server could not be reached, or went away
+// in the middle.
+func connectionLost(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
 }
 
 // errUnknownFate marks a commit whose answer was lost: it may have happened.

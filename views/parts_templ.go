@@ -1762,7 +1762,7 @@ func partyForm(p *PartyForm, heading string, press string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = partyField(i18n.T(ctx, "form.party"), p.Options, p.Hint, p.Errs[FieldPartySize]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = partyField("", i18n.T(ctx, "form.party"), p.Options, p.Hint, p.Errs[FieldPartySize]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

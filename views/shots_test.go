@@ -135,6 +135,9 @@ func TestStoriesInABrowser(t *testing.T) {
 			if width := ask[int](t, ctx, `document.documentElement.scrollWidth`); width > 320 {
 				t.Errorf("%s.%s is %d px wide on a screen of 320", s.name, lang, width)
 			}
+			for _, cut := range ask[[]string](t, ctx, spilled) {
+				t.Errorf("%s.%s: a text does not fit: %s", s.name, lang, cut)
+			}
 			for _, target := range ask[[]string](t, ctx, smallTargets) {
 				t.Errorf("%s.%s: a target is too small: %s", s.name, lang, target)
 			}
@@ -162,6 +165,11 @@ const smallTargets = `[...document.querySelectorAll("a, button, summary, input, 
 	.filter(e => e.type !== "hidden" && !e.closest("p, .skip") && e.checkVisibility({visibilityProperty: true}))
 	.filter(e => e.getBoundingClientRect().height < 43.5)
 	.map(e => e.outerHTML.slice(0, 120) + " " + e.getBoundingClientRect().height)`
+
+// spilled lists boxes whose text runs over their edge.
+const spilled = `[...document.querySelectorAll(".button, .choice span, .mark, .filter, .service, .day-number, .step-word, .when-time, .slot, .facts, .banner")]
+	.filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline")
+	.map(e => e.className + " " + e.innerText.slice(0, 40))`
 
 // paleText lists text below the contrast that WCAG AA asks for, 4.5 to 1, or 3
 // to 1 for large text. Signs that only repeat a word are measured too.

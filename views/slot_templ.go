@@ -346,7 +346,7 @@ func Slot(v SlotPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Join != nil {
-				templ_7745c5c3_Err = joinForm(*v.Join).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = joinForm(*v.Join, joinButton(v)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -439,7 +439,7 @@ func holdForm(f HoldForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = partyField(i18n.T(ctx, "form.party"), f.Parties, "", f.Errs[FieldPartySize]).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = partyField("", i18n.T(ctx, "form.party"), f.Parties, "", f.Errs[FieldPartySize]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -490,7 +490,7 @@ func holdForm(f HoldForm) templ.Component {
 	})
 }
 
-func joinForm(f JoinForm) templ.Component {
+func joinForm(f JoinForm, press ButtonKind) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -644,7 +644,7 @@ func joinForm(f JoinForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = errorSummary(f.Contact.Errs, contactFieldOrder(ctx, f.Contact)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = errorSummary(f.Contact.Errs, contactFieldOrder(ctx, f.Contact, "join-")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -660,7 +660,7 @@ func joinForm(f JoinForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = partyField(i18n.T(ctx, "form.party"), f.Parties, "", f.Contact.Errs[FieldPartySize]).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = partyField("join-", i18n.T(ctx, "form.party"), f.Parties, "", f.Contact.Errs[FieldPartySize]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -676,7 +676,7 @@ func joinForm(f JoinForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = button(Button{Text: i18n.T(ctx, "join.press"), Kind: ButtonPrimary, Wide: true}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = button(Button{Text: i18n.T(ctx, "join.press"), Kind: press, Wide: true}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

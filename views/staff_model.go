@@ -125,9 +125,8 @@ type StaffTodayPage struct {
 	Slots     []StaffTodaySlot
 }
 
-// StaffCounts are the sums of the day.
+// StaffCounts are the sums of the day: seats, and for Waiting parties.
 type StaffCounts struct {
-	Slots   int
 	Booked  int
 	Arrived int
 	Held    int
@@ -209,7 +208,7 @@ type StaffTodaySlot struct {
 	// Soon is a finished text such as the minutes until the start; shown at Next.
 	Soon string
 	Bar  StaffBar
-	// Booked counts people; Arrived those checked in.
+	// Arrived counts the people who were checked in.
 	Arrived int
 	Waiting int
 	// First is who would be offered seats next; empty when nobody waits.
@@ -297,7 +296,6 @@ type StaffSlotPage struct {
 	OlderURL  string
 	Capacity  StaffCapacityForm
 	Book      StaffBookForm
-	Reason    StaffReasonForm
 	CancelURL string
 	// PrintURL is the roster alone; may be empty.
 	PrintURL string
@@ -307,8 +305,6 @@ type StaffSlotPage struct {
 	ReopenURL string
 	PauseURL  string
 	ResumeURL string
-	// SwitchReason is what was typed beside the switches.
-	SwitchReason string
 	// CancelSlotURL opens the step before cancelling the slot; empty where the role or the state forbids it.
 	CancelSlotURL string
 }
@@ -435,8 +431,6 @@ type StaffBookForm struct {
 	Reason string
 	// NoMail ticks the box for a booking that is told to nobody.
 	NoMail bool
-	// MaxParty is the largest party of the service.
-	MaxParty int
 	// Room is the number of seats that can be booked without going beyond the capacity.
 	Room int
 	// Hint says who is passed over or that seats are kept, as a finished sentence; may be empty.

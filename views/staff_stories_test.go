@@ -51,7 +51,7 @@ func staffTestToday(say staffSay) StaffTodayPage {
 		SelfURL: StaffDayURL("aozora", "2026-10-08"), PathURL: StaffTodayURL("aozora"),
 		PrevURL: StaffDayURL("aozora", "2026-10-07"), NextURL: StaffDayURL("aozora", "2026-10-09"), TodayURL: StaffTodayURL("aozora"),
 		Days: staffTestDays(say), UpdatedAt: "14:38",
-		Counts: StaffCounts{Slots: 6, Booked: 31, Arrived: 13, Held: 2, Offered: 3, Waiting: 5, Free: 12},
+		Counts: StaffCounts{Booked: 31, Arrived: 13, Held: 2, Offered: 3, Waiting: 5, Free: 12},
 		Attention: StaffAttention{
 			Alarms: []StaffAlarm{{Invariant: "I3", Text: say("10月9日（金）10:00の枠で、お待ちの方がいるのに席が1つ空いたままです。", "In the slot of Fri 9 Oct, 10:00 a seat is idle although somebody waits."), URL: StaffSlotURL("aozora", "9")}},
 			Calls: []StaffCall{{
@@ -97,7 +97,7 @@ func staffTestHead(say staffSay) StaffSlotHead {
 func staffTestRoster(say staffSay) []StaffReservation {
 	row := func(id, number, name, kana string, party int) StaffReservation {
 		return StaffReservation{
-			ID: id, Number: number, Name: name, Kana: kana, Party: party, State: "confirmed", Phone: "090-2222-" + number[1:], PhoneURL: "tel:0902222" + number[1:], Source: "web",
+			ID: id, Number: number, Name: name, Kana: kana, Party: party, State: "confirmed", Phone: "090-2222-" + number[1:], PhoneURL: "tel:0902222" + number[1:], Source: "web", Email: "guest" + id + "@example.com",
 			AttendanceURL: StaffSlotAttendanceURL("aozora", "4"), CancelURL: StaffSlotCancelStepURL("aozora", "4", id), MoveURL: StaffSlotMoveStepURL("aozora", "4", id), PartyURL: StaffSlotPartyURL("aozora", "4"),
 		}
 	}
@@ -116,7 +116,7 @@ func staffTestRoster(say staffSay) []StaffReservation {
 func staffTestEntries(say staffSay) []StaffEntry {
 	return []StaffEntry{
 		{
-			ID: "30", Position: 1, Name: "田中 次郎", Kana: "たなか じろう", Party: 2, State: "offered", Phone: "080-0000-1111", PhoneURL: "tel:08000001111", Joined: say("10月6日（火）09:12", "Tue 6 Oct, 09:12"),
+			ID: "30", Position: 1, Name: "田中 次郎", Kana: "たなか じろう", Party: 2, State: "offered", Phone: "080-0000-1111", PhoneURL: "tel:08000001111", Email: "jiro@example.com", Joined: say("10月6日（火）09:12", "Tue 6 Oct, 09:12"),
 			Told: say("14:12 にメール送信済み", "mail sent at 14:12"), Until: Deadline{Text: "14:42", At: "2026-10-08T14:42:00+09:00", SecondsLeft: 250, Total: 1800},
 			AcceptURL: StaffEntryAcceptURL("aozora", "4", "30"), DeclineURL: StaffEntryDeclineURL("aozora", "4", "30"), RevokeURL: StaffEntryRevokeURL("aozora", "4", "30"),
 		},
@@ -149,7 +149,7 @@ func staffTestSlot(say staffSay) StaffSlotPage {
 		Page: staffTestPage(say, say("朝ヨガ", "Morning yoga")), Staff: staffTestFrame(""), Slot: staffTestHead(say),
 		Roster: staffTestRoster(say), Gone: []StaffReservation{gone}, Waitlist: staffTestEntries(say), WaitGone: []StaffEntry{closed}, History: staffTestEvents(say),
 		Capacity:  StaffCapacityForm{ActionURL: StaffSlotCapacityURL("aozora", "4"), Value: "10", Least: 10},
-		Book:      StaffBookForm{ActionURL: StaffSlotBookURL("aozora", "4"), IdempotencyKey: "k-1", PartySize: "1", MaxParty: 4, JoinURL: StaffSlotJoinURL("aozora", "4"), Hint: say("いまは満席です。キャンセル待ちに入れるか、席を足して受けられます。", "It is full now. You can put the caller on the waitlist, or add seats.")},
+		Book:      StaffBookForm{ActionURL: StaffSlotBookURL("aozora", "4"), IdempotencyKey: "k-1", PartySize: "1", JoinURL: StaffSlotJoinURL("aozora", "4"), Hint: say("いまは満席です。キャンセル待ちに入れるか、席を足して受けられます。", "It is full now. You can put the caller on the waitlist, or add seats.")},
 		CancelURL: StaffSlotCancelURL("aozora", "4"), CloseURL: StaffSlotCloseURL("aozora", "4"), PauseURL: StaffSlotPauseURL("aozora", "4"),
 		CancelSlotURL: StaffSlotCancelSlotURL("aozora", "4"), PrintURL: StaffSlotURL("aozora", "4"),
 	}

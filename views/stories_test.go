@@ -190,14 +190,14 @@ func (b bench) venue(days int) VenuePage {
 func (b bench) holdForm() *HoldForm {
 	return &HoldForm{
 		Action: SlotHoldURL("nagi", "41"), Parties: b.parties(1, 4), IdempotencyKey: "key", TermsVersion: "1",
-		Minutes: b.pick("5分間", "5 minutes"), CancelRule: b.cancelRule(),
+		Minutes: b.pick("5分", "5 min"), CancelRule: b.cancelRule(),
 	}
 }
 
 func (b bench) joinForm() *JoinForm {
 	return &JoinForm{
 		Action: SlotWaitlistURL("nagi", "41"), Parties: b.parties(1, 4), Contact: ContactForm{NeedEmail: true},
-		Waiting: 2, AnswerTime: b.pick("30分", "30 minutes"), OrderUntil: b.dateTime(8, 15, 30),
+		Waiting: 2, AnswerTime: b.pick("30分", "30 min"), OrderUntil: b.dateTime(8, 15, 30),
 		MailFrom: "yoyaku@nagi.example", PrivacyURL: "https://nagi.example/privacy",
 	}
 }
@@ -244,7 +244,7 @@ func (b bench) ended(kind EndedKind) EndedPage {
 func (b bench) entry(state EntryState) EntryPage {
 	v := EntryPage{
 		Page: b.page(), State: state, Slot: b.slot(), PartySize: 2, Place: 3, Of: 7,
-		AnswerTime: b.pick("30分", "30 minutes"), OrderUntil: b.dateTime(8, 15, 30), MailTo: "yoshiro.takahashi@mail.example", MailFrom: "yoyaku@nagi.example",
+		AnswerTime: b.pick("30分", "30 min"), OrderUntil: b.dateTime(8, 15, 30), MailTo: "yoshiro.takahashi@mail.example", MailFrom: "yoyaku@nagi.example",
 		VenueURL: VenueURL("nagi"),
 	}
 	switch state {
@@ -350,6 +350,16 @@ func stories() []story {
 				FieldName:  b.pick("お名前をご入力ください。", "Enter your name."),
 				FieldEmail: b.pick("メールアドレスの形をご確認ください（例 hanako@example.jp）。", "Check the address: it should look like hanako@example.com."),
 			}
+			return Slot(v)
+		}},
+		{"slot-hold-or-wait", func(b bench) templ.Component {
+			v := b.slotPage()
+			v.SeatsLeft = 1
+			v.Hold.Parties = b.parties(1, 4)
+			for i := 1; i < 4; i++ {
+				v.Hold.Parties[i].Text = i18n.For(b.lang).T("slot.party_waits", "party", v.Hold.Parties[i].Text)
+			}
+			v.Join = b.joinForm()
 			return Slot(v)
 		}},
 		{"slot-broadcast", func(b bench) templ.Component {

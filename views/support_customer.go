@@ -155,8 +155,8 @@ func contactFieldList(ctx context.Context, c ContactForm, mailHint bool) []Field
 }
 
 // contactFieldOrder is the order of a form's errors in its summary.
-func contactFieldOrder(ctx context.Context, c ContactForm) []Field {
-	return append([]Field{{ID: FieldPartySize + "-0", Name: FieldPartySize}}, contactFieldList(ctx, c, false)...)
+func contactFieldOrder(ctx context.Context, c ContactForm, prefix string) []Field {
+	return append([]Field{{ID: prefix + FieldPartySize + "-0", Name: FieldPartySize}}, contactFieldList(ctx, c, false)...)
 }
 
 // typed is what was typed, to be carried along in a form.
@@ -268,4 +268,12 @@ func runs(text string) []run {
 		out = append(out, run{text[end:], false})
 	}
 	return out
+}
+
+// joinButton is quieter where the page's main action is to hold what is free.
+func joinButton(v SlotPage) ButtonKind {
+	if v.Hold != nil {
+		return ButtonPlain
+	}
+	return ButtonPrimary
 }

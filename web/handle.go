@@ -38,16 +38,11 @@ type problem struct {
 
 func (p problem) Error() string { return http.StatusText(p.status) + ": " + string(p.kind) }
 
-// The kinds of error pages that only this package needs.
-const (
-	errorBadRequest views.ErrorKind = "bad_request" // 400
-	errorMedia      views.ErrorKind = "media"       // 415
-)
-
 var (
-	errBadRequest = problem{http.StatusBadRequest, errorBadRequest}
+	// What is no form of ours came from elsewhere, whatever its origin says.
+	errBadRequest = problem{http.StatusBadRequest, views.ErrorOrigin}
 	errTooLarge   = problem{http.StatusRequestEntityTooLarge, views.ErrorTooLarge}
-	errMedia      = problem{http.StatusUnsupportedMediaType, errorMedia}
+	errMedia      = problem{http.StatusUnsupportedMediaType, views.ErrorOrigin}
 	errOrigin     = problem{http.StatusForbidden, views.ErrorOrigin}
 	errForbidden  = problem{http.StatusForbidden, views.ErrorForbidden}
 	errNotFound   = problem{http.StatusNotFound, views.ErrorNotFound}

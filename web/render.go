@@ -79,11 +79,7 @@ func (s *Server) popFlash(r *http.Request) *views.Flash {
 			stored.Args[i] = int(n)
 		}
 	}
-	kind := views.FlashDone
-	if k, ok := flashKinds[stored.Key]; ok {
-		kind = k
-	}
-	return &views.Flash{Kind: kind, Text: i18n.T(r.Context(), stored.Key, stored.Args...)}
+	return &views.Flash{Kind: views.FlashDone, Text: i18n.T(r.Context(), stored.Key, stored.Args...)}
 }
 
 // The flashes that a page says in its own heading.
@@ -91,9 +87,6 @@ const (
 	flashConfirmed i18n.Key = "flash.confirmed"
 	flashJoined    i18n.Key = "flash.joined"
 )
-
-// flashKinds are the tones of the flashes that don't say that something was done.
-var flashKinds = map[i18n.Key]views.FlashKind{}
 
 // page is what every page of a venue has. Its flash is taken from the session:
 // call it once per answer, before render.

@@ -41,7 +41,12 @@ func (s *Server) routes() (http.Handler, error) {
 		r.NotFound(s.handle(s.notFound))
 		r.MethodNotAllowed(s.methodNotAllowed(root))
 	})
-	return root, nil
+	s.patterns = map[string]bool{}
+	err = chi.Walk(root, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		s.patterns[method+" "+strings.TrimSuffix(pattern, "/")] = true
+		return nil
+	})
+	return root, err
 }
 
 func (s *Server) customerRoutes(r chi.Router) {
@@ -94,12 +99,14 @@ func (s *Server) notFound(http.ResponseWriter, *http.Request) error { return err
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// methodNotAllowed says which methods a path has.
+// methodNotAllowed says which methods a path has. What the router finds is
+// looked up in the list of all routes: for a path that it knows only up to a
+// point, it names that point.
 func (s *Server) methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
 		var allowed []string
 		for _, method := range methods {
-			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
+			if s.patterns[method+" "+strings.TrimSuffix(routes.Find(chi.NewRouteContext(), method, r.URL.Path), "/")] {
 				allowed = append(allowed, method)
 				if method == http.MethodGet {
 					allowed = append(allowed, http.MethodHead)

@@ -54,7 +54,8 @@ type Server struct {
 	log      *slog.Logger
 	now      func() time.Time
 	secure   bool // the public address is https
-	broken   map[string][]byte
+	broken   map[string][]byte // the page for our own faults, by language
+	patterns map[string]bool   // every route, as "METHOD /pattern"
 	handler  http.Handler
 }
 

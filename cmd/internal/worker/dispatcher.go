@@ -118,8 +118,8 @@ func (d *Dispatcher) round(ctx context.Context) (claimed bool, err error) {
 		if d.blocked > 0 && !claimed {
 			limit = 1 // try the way with one message
 		}
-		any, err := d.turn(ctx, tenant, limit)
-		claimed = claimed || any
+		some, err := d.turn(ctx, tenant, limit)
+		claimed = claimed || some
 		if errors.Is(err, errBlocked) {
 			return claimed, err
 		}
