@@ -43,7 +43,11 @@
 	}, true);
 
 	addEventListener("pageshow", () => $$("form[data-busy]").forEach(rest));
-	document.addEventListener("htmx:finally:request", () => $$("form[data-busy]").forEach(rest));
+	document.addEventListener("htmx:finally:request", (e) => {
+		// Only the form that was sent: a page that polls has other requests.
+		const form = (e.detail?.ctx?.sourceElement || e.target).closest?.("form");
+		if (form) rest(form);
+	});
 
 	// --- What was typed outlives a change of language, an extension, and the end of
 	// a hold. It is kept in memory only: the tablet may be the shop's.
@@ -184,10 +188,14 @@
 		if (!typing) scrollTo(0, 0);
 	});
 
-	// A form that came back with mistakes stays under the address of its page.
+	// A form that came back with mistakes stays under the address of its page; an
+	// answer that has an address of its own says so in Content-Location.
 	document.addEventListener("htmx:before:history:update", (e) => {
-		const { sourceElement: source, response } = e.detail;
-		if (source?.matches?.("form[method=post]") && response?.raw && !response.raw.redirected) e.preventDefault();
+		const { history: step, sourceElement: source, response } = e.detail;
+		if (!source?.matches?.("form[method=post]") || !response?.raw || response.raw.redirected) return;
+		const at = response.raw.headers.get("Content-Location");
+		if (at) step.path = at;
+		else e.preventDefault();
 	});
 
 	const failed = () => {

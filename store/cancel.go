@@ -160,7 +160,7 @@ WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
 // PartyTooLarge, Closed, TooEarly, TooLate. The same size again is answered with the booking.
 func (s *Store) ChangeParty(ctx context.Context, req PartyRequest) (Reservation, Change, error) {
 	var changed Reservation
-	change, err := s.onReservation(ctx, "party", Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {
+	change, err := s.onReservation(ctx, "party", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {
 		if err := t.seen(req.Version); err != nil {
 			return err
 		}
@@ -273,6 +273,9 @@ func (s *Store) move(ctx context.Context, req MoveRequest, moved *Reservation) e
 				return err
 			}
 			*moved = r
+			if source == target && r.State == Confirmed { // another press was first
+				return nil
+			}
 			return t.moveBooking(ctx, source, target, moved, req)
 		})
 		if !errors.Is(err, errMoved) {
@@ -347,7 +350,7 @@ func (s *Store) Book(ctx context.Context, req BookRequest) (Reservation, Change,
 	hold := HoldRequest{TenantID: req.TenantID, Slots: []HoldSlot{{ID: req.SlotID}}, PartySize: req.PartySize, Owner: req.Actor.label(), Key: req.Key}
 	var booked Reservation
 	change, err := s.onSlot(ctx, "book", req.TenantID, req.SlotID, req.Actor, func(ctx context.Context, t *slotTx) error {
-		made, err := s.lookUpKey(ctx, t.tx, hold)
+		made, err := lookUpKey(ctx, t.tx, hold, &t.now)
 		if err != nil || len(made) > 0 {
 			if len(made) > 0 {
 				booked = made[0]
@@ -409,8 +412,12 @@ func (t *slotTx) missingSeats(party int) int {
 // confirmedAtOnce writes what follows a reservation that was never held: the
 // event of its confirming, without a number as always, and the message.
 func (t *slotTx) confirmedAtOnce(_ context.Context, r Reservation, number int64, silent bool) error {
+	details := noticeDetails("", silent)
+	if r.Email == "" {
+		details["notice"] = noAddress
+	}
 	t.events = append(t.events, event{
-		slot: t.slot.ID, kind: EventConfirmed, actor: t.actor.label(), party: r.PartySize, subject: r.ID, at: t.now, details: noticeDetails("", silent),
+		slot: t.slot.ID, kind: EventConfirmed, actor: t.actor.label(), party: r.PartySize, subject: r.ID, at: t.now, details: details,
 	})
 	if !silent {
 		t.toReservation(KindConfirmed, r, number, nil)
@@ -435,7 +442,7 @@ WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
 // are not asked for. Refusals: NotFound, Over, AlreadyBooked (the new address has a booking here).
 func (s *Store) CorrectContact(ctx context.Context, req ContactRequest) (Reservation, error) {
 	var corrected Reservation
-	_, err := s.onReservation(ctx, "contact", Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {
+	_, err := s.onReservation(ctx, "contact", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {
 		corrected = r
 		if r.State != Confirmed {
 			return Over

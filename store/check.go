@@ -95,12 +95,12 @@ WITH owed AS (
 		OR EXISTS (SELECT 1 FROM waitlist_entries w WHERE w.tenant_id = o.tenant_id AND w.id = o.subject_id AND w.email <> '' AND w.erased_at IS NULL)
 )
 SELECT 'event ' || event_id || ' owes ' || kind FROM reachable o
-WHERE (SELECT count(*) FROM outbox x WHERE x.tenant_id = o.tenant_id AND x.subject_id = o.subject_id AND x.kind = o.kind
+WHERE (SELECT count(*) FROM outbox x WHERE x.tenant_id = o.tenant_id AND x.slot_id = o.slot_id AND x.subject_id = o.subject_id AND x.kind = o.kind
 	AND (x.event_number IS NULL OR o.number IS NULL OR x.event_number = o.number)) <> 1
 UNION ALL
 SELECT 'message ' || x.id || ' without a cause' FROM outbox x
 WHERE (@tenant::text = '' OR x.tenant_id = NULLIF(@tenant, '')::uuid) AND x.kind NOT IN ('reminder', 'my_reservations', 'changed') AND x.erased_at IS NULL
-	AND NOT EXISTS (SELECT 1 FROM owed o WHERE o.tenant_id = x.tenant_id AND o.subject_id = x.subject_id AND o.kind = x.kind
+	AND NOT EXISTS (SELECT 1 FROM owed o WHERE o.tenant_id = x.tenant_id AND o.slot_id = x.slot_id AND o.subject_id = x.subject_id AND o.kind = x.kind
 		AND (x.event_number IS NULL OR o.number IS NULL OR x.event_number = o.number))
 	AND NOT EXISTS (SELECT 1 FROM events e WHERE e.tenant_id = x.tenant_id AND e.slot_id = x.slot_id AND e.number = x.event_number AND e.kind = 'terms_changed')
 UNION ALL

@@ -14,6 +14,7 @@ type Press struct {
 	TenantID string
 	ID       string
 	Actor    Actor
+	Version  *int64 // of the slot, as the form showed it; nil: not asked. Only Withdraw and Decline look at it
 }
 
 // OwnerPress is a press that only the owner of a hold may make. Who holds the
@@ -73,8 +74,8 @@ WITH r AS (
 		AND r.expires_at > (SELECT coalesce(@at::timestamptz, statement_timestamp()))
 	RETURNING ` + reservationColumns + `, r.confirmed_at AS now
 ), e AS (
-	INSERT INTO events (tenant_id, slot_id, kind, actor, party_size, subject_id, at)
-	SELECT @tenant, slot_id::uuid, 'confirmed', @actor, party_size, id::uuid, now FROM r
+	INSERT INTO events (tenant_id, slot_id, kind, actor, party_size, subject_id, at, details)
+	SELECT @tenant, slot_id::uuid, 'confirmed', @actor, party_size, id::uuid, now, CASE WHEN email = '' THEN '{"notice": "no_address"}' ELSE '{}' END::jsonb FROM r
 ), o AS (
 	INSERT INTO outbox (tenant_id, id, kind, slot_id, subject_id, recipient, locale, next_attempt_at, dedupe_key, created_at)
 	SELECT @tenant, @message, 'confirmed', slot_id::uuid, id::uuid, email, locale, now, 'confirmed/' || id || '/' || terms_version, now FROM r WHERE email <> ''
@@ -135,6 +136,15 @@ const lockGroupSQL = `-- lock group
 SELECT ` + reservationColumns + `, coalesce(@at::timestamptz, now()) AS now
 FROM reservations r WHERE r.tenant_id = @tenant AND r.group_id = @group ORDER BY r.slot_id FOR NO KEY UPDATE`
 
+// A press carries one version of terms, that of the reservation pressed on.
+// The rows are locked: a change of another slot has rewritten its hold before, and its event shows.
+const groupChangedSQL = `-- have the terms of others in the group changed
+SELECT EXISTS (
+	SELECT 1 FROM reservations r
+	JOIN events h ON h.tenant_id = r.tenant_id AND h.slot_id = r.slot_id AND h.subject_id = r.id AND h.kind = 'held'
+	JOIN events c ON c.tenant_id = r.tenant_id AND c.slot_id = r.slot_id AND c.kind = 'terms_changed' AND c.number > h.number
+	WHERE r.tenant_id = @tenant AND r.group_id = @group AND r.id <> @id)`
+
 // confirmOfGroupSQL is confirmSQL for a row that is locked and judged.
 const confirmOfGroupSQL = `-- confirm one of a group
 WITH r AS (
@@ -146,8 +156,8 @@ WITH r AS (
 	WHERE r.tenant_id = @tenant AND r.id = @id AND r.state = 'held'
 	RETURNING ` + reservationColumns + `, r.confirmed_at AS now
 ), e AS (
-	INSERT INTO events (tenant_id, slot_id, kind, actor, party_size, subject_id, at)
-	SELECT @tenant, slot_id::uuid, 'confirmed', @actor, party_size, id::uuid, now FROM r
+	INSERT INTO events (tenant_id, slot_id, kind, actor, party_size, subject_id, at, details)
+	SELECT @tenant, slot_id::uuid, 'confirmed', @actor, party_size, id::uuid, now, CASE WHEN email = '' THEN '{"notice": "no_address"}' ELSE '{}' END::jsonb FROM r
 ), o AS (
 	INSERT INTO outbox (tenant_id, id, kind, slot_id, subject_id, recipient, locale, next_attempt_at, dedupe_key, created_at)
 	SELECT @tenant, @message, 'confirmed', slot_id::uuid, id::uuid, email, locale, now, 'confirmed/' || id || '/' || terms_version, now FROM r WHERE email <> ''
@@ -159,7 +169,8 @@ SELECT * FROM r`
 // TermsVersion is that of the reservation pressed on; the others must not have changed since they were held either.
 func (s *Store) confirmGroup(ctx context.Context, req ConfirmRequest, group string) (Reservation, error) {
 	var pressed Reservation
-	refusal := error(nil)
+	var refusal error
+	refused := false
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		members, err := list[Reservation](ctx, tx, lockGroupSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": req.TenantID, "group": group})
 		if err != nil {
@@ -178,9 +189,15 @@ func (s *Store) confirmGroup(ctx context.Context, req ConfirmRequest, group stri
 			return NotFound
 		}
 		if pressed.State != Held || live != *pressed.GroupSize || pressed.TermsVersion != req.TermsVersion {
-			if refusal = s.whyNotConfirmed(ctx, req, pressed); refusal == Busy {
-				refusal = Expired // this one lives, another of its group does not
-			}
+			refused = true
+			return nil
+		}
+		var changed bool
+		if err := tx.QueryRow(ctx, groupChangedSQL, pgx.StrictNamedArgs{"tenant": req.TenantID, "group": group, "id": req.ID}).Scan(&changed); err != nil {
+			return err
+		}
+		if changed {
+			refusal = TermsChanged
 			return nil
 		}
 		for _, r := range members {
@@ -199,6 +216,12 @@ func (s *Store) confirmGroup(ctx context.Context, req ConfirmRequest, group stri
 		}
 		return nil
 	})
+	if err == nil && refused {
+		// After the transaction: the record of a late press asks the pool for a connection of its own.
+		if refusal = s.whyNotConfirmed(ctx, req, pressed); refusal == Busy {
+			refusal = Expired // this one lives, another of its group does not
+		}
+	}
 	if err == nil {
 		err = refusal
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,7 @@ type HoldSlot struct {
 // SoldOut, KeyReused, Busy. A repeated press with the same key gets the same
 // reservation as long as it lives.
 func (s *Store) Hold(ctx context.Context, req HoldRequest) ([]Reservation, error) {
+	req.Slots = slices.SortedFunc(slices.Values(req.Slots), func(a, b HoldSlot) int { return strings.Compare(a.ID, b.ID) })
 	held, err := s.hold(ctx, req)
 	if errors.Is(err, errUnknownFate) && req.Key != "" {
 		// The answer was lost on the way. The key tells whether the hold was made.
@@ -50,15 +52,6 @@ func (s *Store) hold(ctx context.Context, req HoldRequest) ([]Reservation, error
 	if len(req.Slots) == 0 || req.PartySize < 1 {
 		return nil, fmt.Errorf("a hold needs a slot and a party of at least 1")
 	}
-	req.Slots = slices.SortedFunc(slices.Values(req.Slots), func(a, b HoldSlot) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		if a.ID > b.ID {
-			return 1
-		}
-		return 0
-	})
 	if len(req.Slots) > 1 {
 		return s.holdSlots(ctx, req)
 	}
@@ -190,10 +183,12 @@ ORDER BY r.slot_id`
 // byKey answers a repeated press: the live reservations that the key stands
 // for. None if it is free, or stands for something due. KeyReused if for another request.
 func (s *Store) byKey(ctx context.Context, req HoldRequest) ([]Reservation, error) {
-	return s.lookUpKey(ctx, s.db, req)
+	return lookUpKey(ctx, s.db, req, s.at)
 }
 
-func (s *Store) lookUpKey(ctx context.Context, db querier, req HoldRequest) ([]Reservation, error) {
+// lookUpKey is byKey. Under the slot's lock at is the instant of the step: what
+// it finds due the sweep has to find due too, or the key would clash.
+func lookUpKey(ctx context.Context, db querier, req HoldRequest, at *time.Time) ([]Reservation, error) {
 	if req.Key == "" {
 		return nil, nil
 	}
@@ -201,7 +196,7 @@ func (s *Store) lookUpKey(ctx context.Context, db querier, req HoldRequest) ([]R
 	for _, slot := range req.Slots {
 		ids = append(ids, slot.ID)
 	}
-	rows, err := list[keyed](ctx, db, byKeySQL, pgx.StrictNamedArgs{"at": s.at, "tenant": req.TenantID, "slots": ids, "key": req.Key})
+	rows, err := list[keyed](ctx, db, byKeySQL, pgx.StrictNamedArgs{"at": at, "tenant": req.TenantID, "slots": ids, "key": req.Key})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -303,7 +298,7 @@ func (s *Store) holdSlots(ctx context.Context, req HoldRequest) ([]Reservation, 
 	var held []Reservation
 	_, err := s.onSlots(ctx, "hold", req.TenantID, ids, req.Actor, stepOptions{}, func(ctx context.Context, t *stepTx) error {
 		held = nil
-		made, err := s.lookUpKey(ctx, t.tx, req)
+		made, err := lookUpKey(ctx, t.tx, req, &t.now)
 		if err != nil || len(made) > 0 {
 			held = made
 			return err

@@ -17,6 +17,7 @@ type JoinRequest struct {
 	ConsentVersion string
 	Source         Source
 	Actor          Actor
+	Version        *int64 // of the slot, as the form showed it; nil: not asked
 }
 
 const insertEntrySQL = `-- join
@@ -64,6 +65,9 @@ func (t *slotTx) join(ctx context.Context, req JoinRequest) (Entry, error) {
 		case !errors.Is(err, NotFound):
 			return Entry{}, err
 		}
+	}
+	if err := t.seen(req.Version); err != nil {
+		return Entry{}, err
 	}
 	if err := t.open(); err != nil {
 		return Entry{}, err
@@ -186,6 +190,9 @@ func (s *Store) endByPerson(ctx context.Context, step string, p Press) (Entry, e
 	var ended Entry
 	_, err := s.onEntry(ctx, step, p, func(ctx context.Context, t *slotTx, e Entry) error {
 		ended = e
+		if err := t.seen(p.Version); e.Live() && err != nil {
+			return err
+		}
 		t.exempt = append(t.exempt, e.ID)
 		if e.Live() && step == "decline" && e.State == Waiting {
 			return Over
@@ -235,7 +242,7 @@ UPDATE waitlist_entries SET party_size = @party, press_addr = @addr, press_agent
 // one would change who passes whom: it has to join anew. Refusals: NotFound,
 // Over (no longer waiting), PartyTooLarge (not smaller), AlreadyBooked.
 func (s *Store) ChangeEntryParty(ctx context.Context, req EntryPartyRequest) (Entry, error) {
-	_, err := s.onEntry(ctx, "entry_party", Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+	_, err := s.onEntry(ctx, "entry_party", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
 		switch {
 		case e.State != Waiting:
 			return Over

@@ -13,6 +13,7 @@ type AcceptRequest struct {
 	ID           string // of the entry
 	TermsVersion int    // as the page showed them
 	Actor        Actor
+	Version      *int64 // of the slot, as the form showed it; nil: not asked
 }
 
 const acceptSQL = `-- accept
@@ -26,9 +27,12 @@ WHERE tenant_id = @tenant AND id = @id AND state IN ('waiting', 'offered')`
 // what is accepted is answered with the booking.
 func (s *Store) Accept(ctx context.Context, req AcceptRequest) (Reservation, error) {
 	var accepted Reservation
-	_, err := s.onEntry(ctx, "accept", Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+	_, err := s.onEntry(ctx, "accept", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
 		if done, r, err := t.alreadyAccepted(ctx, e); done {
 			accepted = r
+			return err
+		}
+		if err := t.seen(req.Version); err != nil {
 			return err
 		}
 		if err := t.judgeOffer(ctx, e, req.TermsVersion); err != nil {
@@ -107,9 +111,12 @@ func (t *slotTx) bookEntry(ctx context.Context, e Entry, kind EventKind, seats i
 // again after a success is answered with the booking.
 func (s *Store) Claim(ctx context.Context, req AcceptRequest) (Reservation, error) {
 	var claimed Reservation
-	_, err := s.onEntry(ctx, "claim", Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+	_, err := s.onEntry(ctx, "claim", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
 		if done, r, err := t.alreadyAccepted(ctx, e); done {
 			claimed = r
+			return err
+		}
+		if err := t.seen(req.Version); err != nil {
 			return err
 		}
 		switch {
@@ -160,7 +167,7 @@ type EntryRequest struct {
 // and also while the list is paused or seats are open to everybody. Refusals:
 // NotFound, Over (not waiting), Closed, TooLate, SoldOut, AlreadyBooked, Conflict.
 func (s *Store) OfferTo(ctx context.Context, req EntryRequest) (Change, error) {
-	change, err := s.onEntry(ctx, "staff_offer", Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+	change, err := s.onEntry(ctx, "staff_offer", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
 		if err := t.seen(req.Version); err != nil {
 			return err
 		}
@@ -208,7 +215,7 @@ func (s *Store) RemoveEntry(ctx context.Context, req EntryRequest) (Change, erro
 }
 
 func (s *Store) endByStaff(ctx context.Context, step string, req EntryRequest, kind EventKind, from EntryState) (Change, error) {
-	change, err := s.onEntry(ctx, step, Press{req.TenantID, req.ID, req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+	change, err := s.onEntry(ctx, step, Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
 		if err := t.seen(req.Version); err != nil {
 			return err
 		}

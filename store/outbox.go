@@ -45,11 +45,15 @@ type message struct {
 	payload   map[string]any
 }
 
-func (m message) dedupe() string { return fmt.Sprintf("%s/%s/%s", m.kind, *m.subject, m.cause) }
+// The slot is part of it, because a booking can move and numbers are a slot's own.
+func (m message) dedupe() string {
+	return fmt.Sprintf("%s/%s/%s/%s", m.kind, *m.subject, *m.slot, m.cause)
+}
 
 // toEntry writes to the party of an entry; without an address there is nobody to write to.
 func (t *slotTx) toEntry(kind MessageKind, e Entry, number int64, payload map[string]any) {
 	if e.Email == "" {
+		t.unreached(number)
 		return
 	}
 	t.outbox = append(t.outbox, message{
@@ -60,11 +64,29 @@ func (t *slotTx) toEntry(kind MessageKind, e Entry, number int64, payload map[st
 // toReservation writes to the party of a reservation.
 func (t *slotTx) toReservation(kind MessageKind, r Reservation, number int64, payload map[string]any) {
 	if r.Email == "" {
+		t.unreached(number)
 		return
 	}
 	t.outbox = append(t.outbox, message{
 		kind: kind, slot: &t.slot.ID, subject: &r.ID, number: &number, cause: fmt.Sprint(number), recipient: r.Email, locale: r.Locale, payload: payload,
 	})
+}
+
+// noAddress stands in an event whose message had nobody to go to. Without it, an
+// address that is added later would seem to be owed what happened before.
+const noAddress = "no_address"
+
+func (t *slotTx) unreached(number int64) {
+	for i := range t.events {
+		e := &t.events[i]
+		if e.slot != t.slot.ID || e.number == nil || *e.number != number || e.kind == EventTermsChanged { // which has many recipients, counted
+			continue
+		}
+		if e.details == nil {
+			e.details = map[string]any{}
+		}
+		e.details["notice"] = noAddress
+	}
 }
 
 // MessageState is where an outbox message stands.

@@ -259,19 +259,18 @@ func (t *slotTx) changeTerms(ctx context.Context, req TermsRequest) error {
 	if !t.slot.EndsAt.After(t.slot.StartsAt) {
 		return fmt.Errorf("a slot ends after it starts")
 	}
+	var policies *Policies
 	if was.ServiceID != t.slot.ServiceID {
-		policies, err := t.servicePolicies(ctx, t.slot.ServiceID)
+		of, err := t.servicePolicies(ctx, t.slot.ServiceID)
 		if err != nil {
 			return err
 		}
-		t.slot.take(policies)
-		if err := t.writePolicies(ctx, policies); err != nil {
-			return err
-		}
+		policies = &of
+		t.slot.take(of)
 	}
 	t.slot.setOrderUntil()
 	t.slot.TermsVersion++
-	if err := t.writeTerms(ctx); err != nil {
+	if err := t.writeTerms(ctx, policies); err != nil {
 		t.slot = was
 		return err
 	}
@@ -306,9 +305,15 @@ func (t *slotTx) changeTerms(ctx context.Context, req TermsRequest) error {
 	return nil
 }
 
-// writeTerms writes within a savepoint: an overlap refuses the step, while the sweep made before stays.
-func (t *slotTx) writeTerms(ctx context.Context) error {
+// writeTerms writes within a savepoint, with the policies of a new service: an
+// overlap refuses the step, while the sweep made before stays.
+func (t *slotTx) writeTerms(ctx context.Context, policies *Policies) error {
 	err := pgx.BeginFunc(ctx, t.tx, func(tx pgx.Tx) error {
+		if policies != nil {
+			if err := t.writePolicies(ctx, *policies); err != nil {
+				return err
+			}
+		}
 		_, err := tx.Exec(ctx, writeTermsSQL, pgx.StrictNamedArgs{
 			"tenant": t.tenant, "slot": t.slot.ID, "starts": t.slot.StartsAt, "ends": t.slot.EndsAt, "service": t.slot.ServiceID,
 			"resource": t.slot.ResourceID, "terms": t.slot.TermsVersion, "order_until": t.slot.OrderUntil, "now": t.now,

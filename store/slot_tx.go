@@ -236,6 +236,8 @@ func (s *Store) onSlots(ctx context.Context, step, tenant string, slots []string
 			// judged once more, the step sees it and says AlreadyBooked.
 			personTried = true
 			continue
+		case violated(err, "reservations_number") && attempt < 4: // drawn anew
+			continue
 		case retryable(err) && attempt < 4:
 			if wait(ctx, backoff(attempt)) == nil {
 				continue

@@ -23,7 +23,7 @@ type desk struct {
 	wait     chan struct{}
 	left     atomic.Int32 // seconds of the countdown
 	over     atomic.Bool  // the hold has run out
-	answer   atomic.Value // how confirm answers: "done", "mistake", "garbage"
+	answer   atomic.Value // how confirm answers: "done", "slow", "mistake", "elsewhere", "garbage"
 }
 
 func newDesk(t testing.TB) *desk {
@@ -78,6 +78,9 @@ func newDesk(t testing.TB) *desk {
 				v.Contact.Errs = Errors{FieldEmail: "?"}
 				return Hold(v)
 			})
+		case "elsewhere":
+			w.Header().Set("Content-Location", "/nagi/reservations/u")
+			write(w, http.StatusOK, func(b bench) templ.Component { return Hold(b.hold()) })
 		case "garbage":
 			http.Error(w, "bad gateway", http.StatusBadGateway)
 		default:
@@ -147,6 +150,14 @@ func TestThePagesInAnInteractiveBrowser(t *testing.T) {
 		if name := ask[string](t, ctx, `document.querySelector("[name=name]").value`); name != "山田 花" {
 			t.Errorf("what was typed became %q", name)
 		}
+	})
+
+	t.Run("an answer that names its own address gets it", func(t *testing.T) {
+		d := newDesk(t)
+		d.answer.Store("elsewhere")
+		open(t, ctx, d)
+		ask[bool](t, ctx, pressConfirm)
+		until(t, ctx, `location.pathname === "/nagi/reservations/u"`)
 	})
 
 	t.Run("a second press while the first is on its way does nothing", func(t *testing.T) {

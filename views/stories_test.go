@@ -352,6 +352,15 @@ func stories() []story {
 			}
 			return Slot(v)
 		}},
+		{"slot-many-parties", func(b bench) templ.Component {
+			v := b.slotPage()
+			v.State, v.SeatsLeft, v.Hold.Parties = SlotFree, 12, nil
+			for n := 1; n <= 12; n++ {
+				v.Hold.Parties = append(v.Hold.Parties, Option{Value: strconv.Itoa(n), Text: i18n.For(b.lang).T("party", "n", n), Selected: n == 2})
+			}
+			v.Hold.Errs = Errors{FieldPartySize: b.pick("人数をお選びください。", "Choose how many people are coming.")}
+			return Slot(v)
+		}},
 		{"slot-hold-or-wait", func(b bench) templ.Component {
 			v := b.slotPage()
 			v.SeatsLeft = 1

@@ -21,8 +21,6 @@ func title(p Page) string {
 	}
 }
 
-func number(ctx context.Context, n int) string { return i18n.In(ctx).Number(n) }
-
 // dial keeps what a telephone can dial.
 func dial(phone string) string {
 	return strings.Map(func(r rune) rune {

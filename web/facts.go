@@ -125,11 +125,28 @@ func (s *Server) nearest(r *http.Request, t store.Tenant, n names, slot string, 
 	if err != nil {
 		return nil, err
 	}
-	var rows []views.SlotRow
-	for _, f := range free {
-		rows = append(rows, row(r.Context(), t, n.of(f)))
+	return rowsOf(r.Context(), t, n, free), nil
+}
+
+// nearestOrItself is nearest, led by the slot itself if that has seats: for
+// pages of what is over, on which it can't be taken.
+func (s *Server) nearestOrItself(r *http.Request, t store.Tenant, n names, slot oneSlot, party int) ([]views.SlotRow, error) {
+	others, err := s.nearest(r, t, n, slot.ID, party)
+	if err != nil {
+		return nil, err
 	}
-	return rows, nil
+	if slot.Bookable() && slot.SeatsLeft >= party {
+		others = append(rowsOf(r.Context(), t, n, []store.Slot{slot.Slot}), others...)
+	}
+	return others, nil
+}
+
+func rowsOf(ctx context.Context, t store.Tenant, n names, slots []store.Slot) []views.SlotRow {
+	var rows []views.SlotRow
+	for _, f := range slots {
+		rows = append(rows, row(ctx, t, n.of(f)))
+	}
+	return rows
 }
 
 // deadlineOf writes a shown deadline. The time left is counted from the

@@ -122,7 +122,7 @@ func (f *form) number(field string, least, most int, fault i18n.Key) int {
 // missing or no number is no version that a slot ever has: the step then says
 // that the terms are not what was shown.
 func (f *form) terms() int {
-	n, err := strconv.Atoi(f.text(views.FieldTermsVersion, 20))
+	n, err := strconv.Atoi(f.text(views.FieldTermsVersion, 40))
 	if err != nil {
 		return -1
 	}
@@ -132,7 +132,7 @@ func (f *form) terms() int {
 // version reads the version of a slot as the page showed it; nil where the form
 // names none, and one that no slot has where it is no number.
 func (f *form) version() *int64 {
-	text := f.text(views.FieldVersion, 20)
+	text := f.text(views.FieldVersion, 40)
 	if text == "" {
 		return nil
 	}

@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"holdfast/static"
 	"holdfast/store"
 	"holdfast/views"
 )
@@ -152,6 +154,9 @@ func (s *Server) record(next http.Handler) http.Handler {
 				}
 			}
 			level := slog.LevelInfo
+			if route := pattern(r); a.status < 400 && (strings.HasPrefix(route, static.Prefix) || route == "/healthz" || route == "/readyz" || route == "/metrics") {
+				level = slog.LevelDebug // files and probes would drown the rest
+			}
 			if a.status >= 500 && a.status != http.StatusServiceUnavailable {
 				level = slog.LevelError
 			}

@@ -74,7 +74,7 @@ func TestEachPageLeadsWhereItsPressSays(t *testing.T) {
 	b := s.browser(t)
 	link := b.book(a, "moves@example.com")
 
-	move := b.get(link + "/move").is(http.StatusOK).need("data-slot", c.ID)
+	move := b.get(link+"/move").is(http.StatusOK).need("data-slot", c.ID)
 	chosen := ""
 	for _, n := range move.all("data-slot", c.ID) {
 		chosen = attr(n, "href")

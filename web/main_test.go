@@ -121,6 +121,9 @@ func (b *browser) do(method, path, contentType, body string, edits ...func(*http
 	if err := resp.Body.Close(); err != nil {
 		b.t.Fatal(err)
 	}
+	if i := strings.Index(string(text), "[["); i >= 0 {
+		b.t.Errorf("%s %s: a text is missing: %.60s", method, path, text[i:])
+	}
 	doc, err := html.Parse(bytes.NewReader(text))
 	if err != nil {
 		b.t.Fatal(err)

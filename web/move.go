@@ -43,11 +43,12 @@ func (s *Server) postMove(w http.ResponseWriter, r *http.Request) error {
 		return s.toReservation(w, r, "flash.moved")
 	}
 	var o store.Outcome
-	if !errors.As(err, &o) || o == store.Busy || o == store.NotFound {
+	if !errors.As(err, &o) || o == store.NotFound {
 		return err
 	}
 	s.noteRefusal(r, o)
-	if o == store.TermsChanged {
+	askAgain(w, o)
+	if o == store.TermsChanged || o == store.Busy {
 		return s.movePage(w, r, answerFor(o).status, o, target)
 	}
 	return s.movePage(w, r, answerFor(o).status, o, "")

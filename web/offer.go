@@ -60,13 +60,14 @@ func (s *Server) postDecline(w http.ResponseWriter, r *http.Request) error {
 // offerRefused shows the offer as it is now, with what became of the press.
 func (s *Server) offerRefused(w http.ResponseWriter, r *http.Request, err error) error {
 	var o store.Outcome
-	if !errors.As(err, &o) || o == store.Busy {
+	if !errors.As(err, &o) {
 		return err
 	}
 	if o == store.NotFound {
 		return errLink
 	}
 	s.noteRefusal(r, o)
+	askAgain(w, o)
 	return s.offerPage(w, r, answerFor(o).status, o)
 }
 
@@ -121,7 +122,7 @@ func (s *Server) offerPage(w http.ResponseWriter, r *http.Request, status int, o
 	case views.EntryWaiting, views.EntryOffered, views.EntryClosed:
 	}
 	if state != views.EntryAccepted {
-		if v.Nearest, err = s.nearest(r, t, n, slot.ID, e.PartySize); err != nil {
+		if v.Nearest, err = s.nearestOrItself(r, t, n, slot, e.PartySize); err != nil {
 			return err
 		}
 	}

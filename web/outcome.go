@@ -19,6 +19,7 @@ const (
 	nextOther next = "other" // other times of the venue
 	nextCall  next = "call"  // the venue's telephone
 	nextAgain next = "again" // the same press once more
+	nextFind  next = "find"  // the own links, by mail
 )
 
 // answerTo is how an outcome is told.
@@ -44,8 +45,8 @@ var answers = map[store.Outcome]answerTo{
 	store.TermsChanged:   {http.StatusConflict, nextSlot, views.FlashRefused, "terms_changed"},
 	store.Conflict:       {http.StatusConflict, nextAgain, views.FlashRefused, "conflict"},
 	store.KeyReused:      {http.StatusUnprocessableEntity, nextSlot, views.FlashRefused, "key_reused"},
-	store.AlreadyBooked:  {http.StatusConflict, nextOther, views.FlashInfo, "already_booked"},
-	store.AlreadyWaiting: {http.StatusConflict, nextNone, views.FlashInfo, "already_waiting"},
+	store.AlreadyBooked:  {http.StatusConflict, nextFind, views.FlashInfo, "already_booked"},
+	store.AlreadyWaiting: {http.StatusConflict, nextFind, views.FlashInfo, "already_waiting"},
 	store.TooManyHolds:   {http.StatusConflict, nextOther, views.FlashRefused, "too_many_holds"},
 	store.PartyTooLarge:  {http.StatusConflict, nextCall, views.FlashRefused, "party_too_large"},
 	store.SeatsFree:      {http.StatusConflict, nextSlot, views.FlashInfo, "seats_free"},
@@ -60,6 +61,14 @@ var answers = map[store.Outcome]answerTo{
 
 // retryAfterBusy is after how many seconds a busy answer asks to come again.
 const retryAfterBusy = 2
+
+// askAgain says when to come back to what is busy. Whatever page stands below,
+// the press may not have been carried out.
+func askAgain(w http.ResponseWriter, o store.Outcome) {
+	if o == store.Busy {
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfterBusy))
+	}
+}
 
 // answerFor is the row of an outcome. One without a row is a fault of ours,
 // which a test keeps from happening.
@@ -79,15 +88,14 @@ func OutcomeStatus(o store.Outcome) int { return answerFor(o).status }
 // banner says an outcome in the reader's language.
 func (s *Server) banner(r *http.Request, o store.Outcome) *views.Banner {
 	ctx := r.Context()
-	b := &views.Banner{
+	return &views.Banner{
 		Kind: answerFor(o).tone, Code: string(o),
 		Title: i18n.T(ctx, i18n.Key("outcome."+string(o)+".title")),
 		Text:  i18n.T(ctx, i18n.Key("outcome."+string(o)+".text")),
 	}
-	return b
 }
 
-// link is the next step of an outcome as a link; slot may be empty.
+// nextLinks are the next steps of an outcome; slot may be empty.
 func (s *Server) nextLinks(r *http.Request, n next, slot string) []views.Link {
 	t, ok := tenant(r)
 	if !ok {
@@ -104,6 +112,8 @@ func (s *Server) nextLinks(r *http.Request, n next, slot string) []views.Link {
 		if v := s.tenantView(r, t); v.Phone != "" {
 			out = append(out, views.Link{Text: i18n.T(ctx, "outcome.link.call", "phone", v.Phone), URL: "tel:" + t.Phone})
 		}
+	case nextFind:
+		out = append(out, views.Link{Text: i18n.T(ctx, "chrome.my_reservations"), URL: views.MyReservationsURL(t.Slug)})
 	case nextNone, nextOther, nextAgain:
 	}
 	return append(out, views.Link{Text: i18n.T(ctx, "outcome.link.venue"), URL: views.VenueURL(t.Slug)})
@@ -112,9 +122,9 @@ func (s *Server) nextLinks(r *http.Request, n next, slot string) []views.Link {
 // refused answers an outcome that the handler has no better page for.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, o store.Outcome) error {
 	a := answerFor(o)
+	askAgain(w, o)
 	switch o {
 	case store.Busy:
-		w.Header().Set("Retry-After", strconv.Itoa(retryAfterBusy))
 		return s.errorPage(w, r, a.status, views.ErrorBusy)
 	case store.NotFound, store.NotOwner:
 		return s.errorPage(w, r, a.status, views.ErrorNotFound)

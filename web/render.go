@@ -2,11 +2,15 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/a-h/templ"
 
@@ -24,14 +28,52 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	h.Set("Content-Language", i18n.Lang(r.Context()))
+	// A page with a secret is sent as it is: how well it packs would tell about it.
+	if h.Get("Cache-Control") == cachePrivate {
+		h.Add("Vary", "Accept-Encoding")
+		if acceptsGzip(r) {
+			packed, err := pack(body.Bytes())
+			if err != nil {
+				return err
+			}
+			h.Set("Content-Encoding", "gzip")
+			body = *packed
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		// The visitor may have left; there is nobody to tell.
 		_, _ = w.Write(body.Bytes())
 	}
 	return nil
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
+		if strings.TrimSpace(name) == "gzip" && !strings.HasPrefix(strings.ReplaceAll(quality, " ", "")+"$", "q=0$") {
+			return true
+		}
+	}
+	return false
+}
+
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+
+func pack(plain []byte) (*bytes.Buffer, error) {
+	var out bytes.Buffer
+	zip := packers.Get().(*gzip.Writer)
+	defer packers.Put(zip)
+	zip.Reset(&out)
+	if _, err := zip.Write(plain); err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	if err := zip.Close(); err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return &out, nil
 }
 
 // see leads to another page of ours (303). The flash, a key of the texts with

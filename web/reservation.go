@@ -130,13 +130,14 @@ func (s *Server) toReservation(w http.ResponseWriter, r *http.Request, flash i18
 // reservationRefused shows the reservation as it is now, with what became of the press.
 func (s *Server) reservationRefused(w http.ResponseWriter, r *http.Request, err error, typed contactForm) error {
 	var o store.Outcome
-	if !errors.As(err, &o) || o == store.Busy {
+	if !errors.As(err, &o) {
 		return err
 	}
 	if o == store.NotFound {
 		return errLink
 	}
 	s.noteRefusal(r, o)
+	askAgain(w, o)
 	return s.reservationPage(w, r, answerFor(o).status, chi.URLParam(r, "token"), o, typed, nil)
 }
 

@@ -26,6 +26,7 @@ func (s *Server) routes() (http.Handler, error) {
 	root.Get("/healthz", s.healthz)
 	root.Get("/readyz", s.readyz)
 	root.Get("/metrics", s.metrics)
+	s.apiRoutes(root)
 
 	root.Group(func(r chi.Router) {
 		r.Use(deadline, s.clientAddress(), s.session, s.withLanguage, sameOrigin, s.limit(postsPerMinute))

@@ -54,6 +54,7 @@ func (s *Server) headers(next http.Handler) http.Handler {
 func secretPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", cacheNever)
+		w.Header().Set("X-Robots-Tag", "noindex")
 		next.ServeHTTP(w, r)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,10 +27,13 @@ func TestEveryPageHasItsHeaders(t *testing.T) {
 	t.Parallel()
 	s := openSite(t, shop.New(t, nil))
 	l := live(t, s.Shop)
-	b := s.browser(t)
-	for _, r := range s.routesOf(t) {
-		if r.method != http.MethodGet || !ofCustomers(r) && r.pattern != "/" {
-			continue
+	japanese, english := s.browser(t), s.browser(t)
+	english.post("/shop/language", url.Values{views.FieldLang: {"en"}}).is(http.StatusSeeOther)
+	routes := slices.DeleteFunc(s.routesOf(t), func(r route) bool { return r.method != http.MethodGet || !ofCustomers(r) && r.pattern != "/" })
+	for i, r := range append(routes, routes...) {
+		b := japanese
+		if i >= len(routes) {
+			b = english
 		}
 		for _, path := range append(l.paths(s.Store, "shop", r.pattern), "/nobody") {
 			p := b.get(path)
@@ -82,7 +86,7 @@ func TestEveryPageHasItsHeaders(t *testing.T) {
 			}
 		}
 	}
-	p := b.get(static.URL("app.css")).is(http.StatusOK)
+	p := english.get(static.URL("app.css")).is(http.StatusOK)
 	if got := p.header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
 		t.Errorf("static: Cache-Control: %s", got)
 	}
@@ -167,7 +171,7 @@ func TestLanguages(t *testing.T) {
 	slot := s.Slot(t, 3)
 	lang := func(p page) string {
 		for n := range p.doc.Descendants() {
-			if n.Data == "html" {
+			if n.Type == html.ElementNode && n.Data == "html" {
 				return attr(n, "lang")
 			}
 		}
@@ -218,42 +222,14 @@ func TestOnlyTrustedProxiesSayWhoAsks(t *testing.T) {
 		b := site.browser(t)
 		held := b.press(b.get(views.SlotURL("shop", slot.ID)), "/hold", nil)
 		b.header.Set("X-Forwarded-For", "198.51.100.7, 203.0.113.9")
-		b.header.Set("User-Agent", "Mozilla/5.0 \xff\x01"+strings.Repeat("x", 500))
+		b.header.Set("User-Agent", "Mozilla/5.0 \xff"+strings.Repeat("x", 500))
 		b.follow(b.press(b.get(held.location()), "/confirm", contact("客", name[:3]+"@example.com"))).is(http.StatusOK)
 		var addr, agent string
 		err := s.Pool.QueryRow(t.Context(), "SELECT press_addr, press_agent FROM reservations WHERE email = $1", name[:3]+"@example.com").Scan(&addr, &agent)
 		if err != nil || addr != c.want || !strings.HasPrefix(agent, "Mozilla/5.0") || len(agent) > 200 {
 			t.Errorf("%s: %s %q, %v", name, addr, agent, err)
 		}
-		s.Exec(t, "DELETE FROM outbox")
-		s.Exec(t, "DELETE FROM sessions")
-		if _, err := s.Store.Cancel(t.Context(), store.CancelRequest{TenantID: slot.TenantID, SlotID: slot.ID, IDs: idsOf(t, s), Actor: shop.Staff, Silent: true}); err != nil {
-			t.Fatal(err)
-		}
 	}
-	s.Exec(t, "DELETE FROM outbox")
-	s.Exec(t, "TRUNCATE reservations, events CASCADE")
-	s.Exec(t, "UPDATE slots SET taken = 0, version = 0")
-}
-
-func idsOf(t testing.TB, s *shop.Shop) []string {
-	t.Helper()
-	rows, err := s.Pool.Query(t.Context(), "SELECT id::text FROM reservations WHERE state = 'confirmed'")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return ids
 }
 
 func TestFormsThatAreNone(t *testing.T) {
@@ -285,11 +261,24 @@ func TestFormsThatAreNone(t *testing.T) {
 		return v
 	}
 	for _, c := range []struct{ field, value string }{
-		{views.FieldName, "a\x00b"}, {views.FieldName, "\xff\xfe"}, {views.FieldName, strings.Repeat("あ", longestName+1)}, {views.FieldNote, "bell\a"},
-		{views.FieldKana, "\x1b[31m"}, {views.FieldEmail, "a@example.com\r\nBcc: b@example.com"}, {views.FieldEmail, strings.Repeat("a", 300) + "@example.com"},
-		{views.FieldPhone, "\x00"}, {views.FieldPartySize, "1\x00"}, {views.FieldPartySize, "0"}, {views.FieldPartySize, "-1"}, {views.FieldPartySize, "2147483648"},
-		{views.FieldPartySize, "1.5"}, {views.FieldPartySize, "一"}, {views.FieldPartySize, ""}, {views.FieldPartySize, "99999999999999999999999"},
-		{views.FieldIdempotencyKey, "k\x00"}, {views.FieldIdempotencyKey, strings.Repeat("k", longestKey+1)},
+		{views.FieldName, "a\x00b"},
+		{views.FieldName, "\xff\xfe"},
+		{views.FieldName, strings.Repeat("あ", longestName+1)},
+		{views.FieldNote, "bell\a"},
+		{views.FieldKana, "\x1b[31m"},
+		{views.FieldEmail, "a@example.com\r\nBcc: b@example.com"},
+		{views.FieldEmail, strings.Repeat("a", 300) + "@example.com"},
+		{views.FieldPhone, "\x00"},
+		{views.FieldPartySize, "1\x00"},
+		{views.FieldPartySize, "0"},
+		{views.FieldPartySize, "-1"},
+		{views.FieldPartySize, "2147483648"},
+		{views.FieldPartySize, "1.5"},
+		{views.FieldPartySize, "一"},
+		{views.FieldPartySize, ""},
+		{views.FieldPartySize, "99999999999999999999999"},
+		{views.FieldIdempotencyKey, "k\x00"},
+		{views.FieldIdempotencyKey, strings.Repeat("k", longestKey+1)},
 	} {
 		fields := good()
 		fields.Set(c.field, c.value)
@@ -318,8 +307,7 @@ func TestFormsThatAreNone(t *testing.T) {
 		b.post(hold, fields).is(http.StatusConflict)
 	}
 	// Full width is a number too.
-	fields := good()
-	fields.Set(views.FieldPartySize, "２")
+	fields := url.Values{views.FieldPartySize: {"２"}, views.FieldTermsVersion: {fmt.Sprint(slot.TermsVersion)}}
 	b.post(hold, fields).is(http.StatusSeeOther)
 }
 
@@ -405,8 +393,16 @@ func TestMetricsAreForThisMachineAndForTheToken(t *testing.T) {
 		peer, bearer, forwarded string
 		status                  int
 	}{
-		{"127.0.0.1:1", "", "", 200}, {"[::1]:1", "", "", 200}, {"[::ffff:127.0.0.1]:1", "", "", 200}, {"192.0.2.1:1", "", "", 403}, {"192.0.2.1:1", "", "127.0.0.1", 403},
-		{"192.0.2.1:1", "token", "", 200}, {"192.0.2.1:1", "wrong", "", 403}, {"127.0.0.1:1", "wrong", "", 403}, {"127.0.0.1:1", "", "198.51.100.1", 403}, {"@", "", "", 403},
+		{"127.0.0.1:1", "", "", 200},
+		{"[::1]:1", "", "", 200},
+		{"[::ffff:127.0.0.1]:1", "", "", 200},
+		{"192.0.2.1:1", "", "", 403},
+		{"192.0.2.1:1", "", "127.0.0.1", 403},
+		{"192.0.2.1:1", "token", "", 200},
+		{"192.0.2.1:1", "wrong", "", 403},
+		{"127.0.0.1:1", "wrong", "", 403},
+		{"127.0.0.1:1", "", "198.51.100.1", 403},
+		{"@", "", "", 403},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 		r.RemoteAddr = c.peer
@@ -469,7 +465,10 @@ func TestFaultsOfOursAreSaidCalmly(t *testing.T) {
 	}
 	before := s.logs.String()
 	gone, leave := context.WithCancel(t.Context())
-	w := answer(gone, func(http.ResponseWriter, *http.Request) error { leave(); return fmt.Errorf("hold: %w", context.Canceled) })
+	w := answer(gone, func(http.ResponseWriter, *http.Request) error {
+		leave()
+		return fmt.Errorf("hold: %w", context.Canceled)
+	})
 	if said := strings.TrimPrefix(s.logs.String(), before); w.Body.Len() > 0 || !strings.Contains(said, `"status":499`) || strings.Contains(said, "ERROR") || strings.Contains(said, "refused") {
 		t.Errorf("a visitor who left: %s\n%s", w.Body, said)
 	}

@@ -53,7 +53,7 @@ type Server struct {
 	sessions *scs.SessionManager
 	log      *slog.Logger
 	now      func() time.Time
-	secure   bool // the public address is https
+	secure   bool              // the public address is https
 	broken   map[string][]byte // the page for our own faults, by language
 	patterns map[string]bool   // every route, as "METHOD /pattern"
 	handler  http.Handler

@@ -126,10 +126,11 @@ func consentVersion(t store.Tenant) string { return t.PrivacyURL }
 // slotRefused shows the slot as it is now, with what became of the press.
 func (s *Server) slotRefused(w http.ResponseWriter, r *http.Request, err error, form slotForm) error {
 	var o store.Outcome
-	if !errors.As(err, &o) || o == store.NotFound || o == store.Busy {
+	if !errors.As(err, &o) || o == store.NotFound {
 		return err
 	}
 	s.noteRefusal(r, o)
+	askAgain(w, o)
 	return s.slotPage(w, r, answerFor(o).status, o, form)
 }
 
@@ -164,6 +165,9 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 	}
 	if v.Own, err = s.ownHold(r, t, slot); err != nil {
 		return err
+	}
+	if v.Own != nil {
+		w.Header().Set("Cache-Control", cacheNever) // its link is a secret
 	}
 	most, party := largest(slot.Slot), max(form.party, 1)
 	terms := strconv.Itoa(slot.TermsVersion)
@@ -207,7 +211,7 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 	if v.Hold == nil && v.Join == nil {
 		v.Closed = s.whyClosed(r, t, slot.Slot)
 	}
-	if v.Hold == nil || o != "" {
+	if (v.Hold == nil || o != "") && o != store.Busy {
 		if v.Nearest, err = s.nearest(r, t, n, slot.ID, party); err != nil {
 			return err
 		}
@@ -224,9 +228,11 @@ func callOnly(n next) next {
 }
 
 // keyAgain is the key of a form that is rendered: the one that was sent where
-// the press was not carried out for a fault of the form, else a new one.
+// only a fault of the form kept the press from being carried out, or where
+// nobody knows whether it was; else a new one.
 func keyAgain(o store.Outcome, form slotForm, join bool) string {
-	if o == "" && form.Bad() && form.key != "" && form.join == join && form.errs[""].Key == "" {
+	same := o == store.Busy || o == "" && form.Bad() && form.errs[""].Key == ""
+	if same && form.key != "" && form.join == join {
 		return form.key
 	}
 	return rand.Text()

@@ -294,7 +294,9 @@ func (s *Server) staffSlotPage(w http.ResponseWriter, r *http.Request, status in
 		return err
 	}
 	if status == http.StatusOK && r.Method == http.MethodGet {
-		v.Result = s.popDone(r, c)
+		if v.Result, err = s.resultOf(r, c); err != nil {
+			return err
+		}
 	}
 	told, err := s.toldBySubject(r, c)
 	if err != nil {
@@ -471,15 +473,12 @@ func toldText(ctx context.Context, t store.Tenant, m store.Message, now time.Tim
 }
 
 // history writes the newest events of the slot, newest first; with after > 0
-// only what changed since that version, oldest first. At most four statements.
+// only what changed since that version. At most four statements.
 func (s *Server) history(r *http.Request, c counter, after int64, limit int) ([]views.StaffEvent, error) {
 	ctx := r.Context()
 	events, err := s.store.History(ctx, c.tenant.ID, c.ID, after, limit)
 	if err != nil {
 		return nil, err
-	}
-	if after > 0 {
-		slices.Reverse(events)
 	}
 	known, err := s.loadEventNames(r, c, events)
 	if err != nil {

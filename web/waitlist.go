@@ -94,13 +94,14 @@ func (s *Server) toEntry(w http.ResponseWriter, r *http.Request, e store.Entry, 
 // entryRefused shows the place in the waitlist as it is now, with what became of the press.
 func (s *Server) entryRefused(w http.ResponseWriter, r *http.Request, err error) error {
 	var o store.Outcome
-	if !errors.As(err, &o) || o == store.Busy {
+	if !errors.As(err, &o) {
 		return err
 	}
 	if o == store.NotFound {
 		return errLink
 	}
 	s.noteRefusal(r, o)
+	askAgain(w, o)
 	return s.entryPage(w, r, answerFor(o).status, o, nil)
 }
 
@@ -167,7 +168,7 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 		v.ClosedText = whyEntryClosed(ctx, slot.Slot)
 	}
 	if v.State != views.EntryWaiting && v.State != views.EntryOffered && v.State != views.EntryAccepted || o != "" {
-		if v.Nearest, err = s.nearest(r, t, n, slot.ID, e.PartySize); err != nil {
+		if v.Nearest, err = s.nearestOrItself(r, t, n, slot, e.PartySize); err != nil {
 			return err
 		}
 	}

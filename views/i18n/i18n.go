@@ -17,6 +17,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"sort"
 	"strconv"
 	"strings"
@@ -46,14 +47,15 @@ type Catalog struct {
 
 var catalogs = load()
 
-var parts = []string{"", "_staff", "_mail"}
-
 func load() map[string]*Catalog {
 	all := make(map[string]*Catalog, len(Languages))
 	for _, lang := range Languages {
 		c := &Catalog{lang: lang, texts: make(map[string]string)}
-		for _, part := range parts {
-			name := lang + part + ".json"
+		names, err := fs.Glob(files, lang+"*.json")
+		if err != nil {
+			panic("i18n: " + err.Error())
+		}
+		for _, name := range names {
 			raw, err := files.ReadFile(name)
 			if err != nil {
 				panic("i18n: " + err.Error())

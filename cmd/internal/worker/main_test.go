@@ -1,0 +1,9 @@
+package worker
+
+import (
+	"testing"
+
+	"holdfast/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }

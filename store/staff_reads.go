@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Reads of the staff pages: each is one statement however many rows a page shows.
+
+// SlotsByID reads the named slots of a tenant by start; ids that name none are left out.
+func (s *Store) SlotsByID(ctx context.Context, tenant string, ids []string) ([]Slot, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list[Slot](ctx, s.db, slotsByIDSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "slots": ids})
+}
+
+const openOffersSQL = `-- open offers of a tenant
+SELECT ` + entryColumns + `, 0 AS place, 0 AS of, coalesce(@at::timestamptz, statement_timestamp()) AS now
+FROM waitlist_entries e
+WHERE e.tenant_id = @tenant AND e.state = 'offered' AND e.expires_at > coalesce(@at::timestamptz, statement_timestamp())
+ORDER BY e.shown_until, e.id LIMIT @limit`
+
+// OpenOffers lists the offers of a tenant that are not due, the one that ends first in front.
+func (s *Store) OpenOffers(ctx context.Context, tenant string, limit int) ([]Entry, error) {
+	return list[Entry](ctx, s.db, openOffersSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
+}
+
+const searchEntriesSQL = `-- search entries
+SELECT ` + entryColumns + `, 0 AS place, 0 AS of, coalesce(@at::timestamptz, statement_timestamp()) AS now
+FROM waitlist_entries e
+WHERE e.tenant_id = @tenant AND e.state IN ('waiting', 'offered')
+	AND (lower(e.email) = lower(@text) OR e.name ILIKE @like OR e.kana ILIKE @kana OR (@digits <> '' AND e.phone LIKE '%' || @digits))
+ORDER BY e.joined_at DESC LIMIT 50`
+
+// SearchEntries finds the live entries of a waitlist by what Search finds reservations by.
+func (s *Store) SearchEntries(ctx context.Context, tenant, text string) ([]Entry, error) {
+	text = NormalizeText(text)
+	if text == "" {
+		return nil, nil
+	}
+	digits := ""
+	if onlyDigits := keepDigits(text); len(onlyDigits) >= 4 && len(onlyDigits) == len(text) {
+		digits = onlyDigits
+	}
+	return list[Entry](ctx, s.db, searchEntriesSQL, pgx.StrictNamedArgs{
+		"at": s.at, "tenant": tenant, "text": text, "like": "%" + escapeLike(text) + "%", "kana": "%" + escapeLike(NormalizeKana(text)) + "%", "digits": digits,
+	})
+}
+
+// Person is who a reservation or an entry is for, as far as a list of messages says it.
+type Person struct {
+	ID    string // of the reservation or the entry
+	Name  string
+	Phone string
+}
+
+const peopleSQL = `-- people of reservations and entries
+SELECT r.id::text, r.name, r.phone FROM reservations r WHERE r.tenant_id = @tenant AND r.id = ANY(@ids::text[]::uuid[])
+UNION ALL
+SELECT e.id::text, e.name, e.phone FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.id = ANY(@ids::text[]::uuid[])`
+
+// People reads who the named reservations and entries are for, by id.
+func (s *Store) People(ctx context.Context, tenant string, ids []string) (map[string]Person, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := list[Person](ctx, s.db, peopleSQL, pgx.StrictNamedArgs{"tenant": tenant, "ids": ids})
+	if err != nil {
+		return nil, err
+	}
+	people := make(map[string]Person, len(found))
+	for _, p := range found {
+		people[p.ID] = p
+	}
+	return people, nil
+}
+
+const membersSQL = `-- members
+SELECT s.id::text, s.email, s.name, s.locale, s.password_hash FROM memberships m JOIN staff s ON s.id = m.staff_id
+WHERE m.tenant_id = @tenant ORDER BY s.name, s.email LIMIT 500`
+
+// Members lists the people who work for a tenant.
+func (s *Store) Members(ctx context.Context, tenant string) ([]StaffMember, error) {
+	return list[StaffMember](ctx, s.db, membersSQL, pgx.StrictNamedArgs{"tenant": tenant})
+}
+
+const messageCountsSQL = `-- messages by state
+SELECT state, count(*)::int AS count FROM outbox WHERE tenant_id = @tenant AND state IN ('pending', 'sending', 'failed') GROUP BY state`
+
+const messageTotalsSQL = `-- all messages by state
+SELECT state, count(*)::int AS count FROM outbox WHERE tenant_id = @tenant GROUP BY state`
+
+// MessageCounts counts a tenant's messages that are not yet sent, by state:
+// little work, whatever has been sent before.
+func (s *Store) MessageCounts(ctx context.Context, tenant string) (map[MessageState]int, error) {
+	return s.countMessages(ctx, tenant, messageCountsSQL)
+}
+
+// MessageTotals counts all messages of a tenant by state.
+func (s *Store) MessageTotals(ctx context.Context, tenant string) (map[MessageState]int, error) {
+	return s.countMessages(ctx, tenant, messageTotalsSQL)
+}
+
+func (s *Store) countMessages(ctx context.Context, tenant, sql string) (map[MessageState]int, error) {
+	rows, err := s.db.Query(ctx, sql, pgx.StrictNamedArgs{"tenant": tenant})
+	if err != nil {
+		return nil, classify(err)
+	}
+	counts := map[MessageState]int{}
+	var state MessageState
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&state, &n}, func() error {
+		counts[state] = n
+		return nil
+	})
+	return counts, classify(err)
+}
+
+const arrivedSQL = `-- arrived of several slots
+SELECT slot_id::text AS slot, sum(party_size)::int AS seats FROM reservations
+WHERE tenant_id = @tenant AND slot_id = ANY(@slots::text[]::uuid[]) AND state = 'confirmed' AND attendance = 'arrived' GROUP BY slot_id`
+
+// Arrived counts the people who have arrived, by slot.
+func (s *Store) Arrived(ctx context.Context, tenant string, slots []string) (map[string]int, error) {
+	rows, err := s.db.Query(ctx, arrivedSQL, pgx.StrictNamedArgs{"tenant": tenant, "slots": slots})
+	if err != nil {
+		return nil, classify(err)
+	}
+	arrived := map[string]int{}
+	var slot string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&slot, &n}, func() error {
+		arrived[slot] = n
+		return nil
+	})
+	return arrived, classify(err)
+}

@@ -1,0 +1,194 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"holdfast/store"
+	"holdfast/views"
+	"holdfast/views/i18n"
+)
+
+// What the list of things to do shows at most, and how near the end of an offer is near.
+const (
+	failedShown = 20
+	offersShown = 200
+	lapsesSoon  = 15 * time.Minute
+)
+
+// getToday is one day of the venue. Its statements don't grow with the day.
+func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
+	ctx, t := r.Context(), venue(r)
+	c, loc := i18n.In(ctx), t.Location()
+	today := startOfDay(s.now(), loc)
+	day := today
+	if asked, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("date"), loc); err == nil {
+		day = asked
+	}
+	y, m, d := day.Date()
+	dayURL := func(offset int) string {
+		return views.StaffDayURL(t.Slug, time.Date(y, m, d+offset, 0, 0, 0, 0, loc).Format(time.DateOnly))
+	}
+	slots, err := s.store.Slots(ctx, store.SlotQuery{TenantID: t.ID, From: day, To: time.Date(y, m, d+1, 0, 0, 0, 0, loc)})
+	if err != nil {
+		return err
+	}
+	n, err := s.loadNames(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, 0, len(slots))
+	for _, slot := range slots {
+		ids = append(ids, slot.ID)
+	}
+	waitlists, err := s.store.Waitlists(ctx, t.ID, ids)
+	if err != nil {
+		return err
+	}
+	arrived, err := s.store.Arrived(ctx, t.ID, ids)
+	if err != nil {
+		return err
+	}
+	v := views.StaffTodayPage{
+		Heading: c.Date(day, loc), Date: day.Format(time.DateOnly), IsToday: day.Equal(today), SelfURL: dayURL(0), PathURL: views.StaffTodayURL(t.Slug),
+		PrevURL: dayURL(-1), NextURL: dayURL(1), TodayURL: views.StaffTodayURL(t.Slug), UpdatedAt: c.Time(s.now(), loc),
+	}
+	for offset := -3; offset <= 3; offset++ {
+		at := time.Date(y, m, d+offset, 0, 0, 0, 0, loc)
+		v.Days = append(v.Days, views.StaffDay{
+			URL: dayURL(offset), Weekday: c.Weekday(at.Weekday()), Day: strconv.Itoa(at.Day()), Label: c.DateShort(at, loc), Current: offset == 0, Today: at.Equal(today),
+		})
+	}
+	next := slices.IndexFunc(slots, func(slot store.Slot) bool { return slot.Status != store.SlotCancelled && slot.StartsAt.After(slot.Now) })
+	for i, slot := range slots {
+		line := todaySlot(ctx, t, n.of(slot), waitlists[slot.ID], arrived[slot.ID])
+		if i == next && v.IsToday {
+			line.Next, line.Soon = true, i18n.T(ctx, "staff.soon", "time", c.Duration(slot.StartsAt.Sub(slot.Now).Round(time.Minute)))
+		}
+		v.Slots = append(v.Slots, line)
+		v.Counts.Slots++
+		if slot.Status == store.SlotCancelled {
+			continue
+		}
+		v.Counts.Booked += line.Bar.Booked
+		v.Counts.Held += line.Bar.Held
+		v.Counts.Offered += line.Bar.Offered
+		v.Counts.Free += line.Bar.Free
+		v.Counts.Waiting += line.Waiting
+		v.Counts.Arrived += line.Arrived
+	}
+	if v.Attention, err = s.attention(r, n, slots, waitlists); err != nil {
+		return err
+	}
+	if v.Page, v.Staff, err = s.staffPage(r, "today", i18n.T(ctx, "staff.nav.today"), v.SelfURL); err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, views.StaffToday(v))
+}
+
+// todaySlot is one row of the day.
+func todaySlot(ctx context.Context, t store.Tenant, o oneSlot, waitlist []store.Entry, arrived int) views.StaffTodaySlot {
+	lang, c, loc := i18n.Lang(ctx), i18n.In(ctx), t.Location()
+	v := views.StaffTodaySlot{
+		ID: o.ID, URL: views.StaffSlotURL(t.Slug, o.ID), Starts: c.Time(o.StartsAt, loc), Ends: c.Time(o.EndsAt, loc), Service: o.service.Name.In(lang),
+		Resource: o.resource.Name.In(lang), State: staffState(o.Slot), Paused: o.Paused && o.Status != store.SlotCancelled,
+		Running: o.Status != store.SlotCancelled && !o.Now.Before(o.StartsAt) && o.Now.Before(o.EndsAt), Bar: staffBar(o.Slot), Arrived: arrived, Waiting: o.Waiting,
+	}
+	for _, e := range waitlist {
+		switch {
+		case e.State == store.Offered:
+			v.Offers = append(v.Offers, lapsing(ctx, t, o, e))
+		case v.First == "":
+			v.First, v.FirstParty = called(ctx, e.Name), e.PartySize
+		}
+	}
+	return v
+}
+
+// lapsing is an open offer.
+func lapsing(ctx context.Context, t store.Tenant, o oneSlot, e store.Entry) views.StaffLapsing {
+	v := views.StaffLapsing{
+		Name: called(ctx, e.Name), Party: e.PartySize, SlotText: slotText(ctx, t, o), SlotURL: views.StaffSlotURL(t.Slug, o.ID),
+		Until: deadlineOf(ctx, t, e.ShownUntil, e.Now, o.OfferShown),
+	}
+	v.Phone, v.PhoneURL = phone(t, e.Phone)
+	return v
+}
+
+// slotText names a slot in a few words: date, time, service.
+func slotText(ctx context.Context, t store.Tenant, o oneSlot) string {
+	return i18n.In(ctx).DateTimeShort(o.StartsAt, t.Location()) + " " + o.service.Name.In(i18n.Lang(ctx))
+}
+
+// attention is what somebody should do, over all days: whom to call because
+// nobody else tells them, what could not be sent, and whose answer is about to
+// be too late. Four statements at most.
+func (s *Server) attention(r *http.Request, n names, day []store.Slot, waitlists map[string][]store.Entry) (views.StaffAttention, error) {
+	ctx, t := r.Context(), venue(r)
+	var v views.StaffAttention
+	offers, err := s.store.OpenOffers(ctx, t.ID, offersShown)
+	if err != nil {
+		return v, err
+	}
+	failed, err := s.store.Messages(ctx, store.MessageQuery{TenantID: t.ID, State: store.MessageFailed, Limit: failedShown})
+	if err != nil {
+		return v, err
+	}
+	var ids []string
+	for _, e := range offers {
+		ids = append(ids, e.SlotID)
+	}
+	for _, m := range failed {
+		if m.SlotID != nil {
+			ids = append(ids, *m.SlotID)
+		}
+	}
+	found, err := s.store.SlotsByID(ctx, t.ID, slices.Compact(slices.Sorted(slices.Values(ids))))
+	if err != nil {
+		return v, err
+	}
+	slots := map[string]oneSlot{}
+	for _, slot := range found {
+		slots[slot.ID] = n.of(slot)
+	}
+	for _, e := range offers {
+		o := slots[e.SlotID]
+		switch {
+		case e.Email == "":
+			v.Calls = append(v.Calls, offerCall(ctx, t, o, e))
+		case e.ShownUntil.Sub(e.Now) <= lapsesSoon:
+			v.Lapsing = append(v.Lapsing, lapsing(ctx, t, o, e))
+		}
+	}
+	// First come, first served: whoever has no address learns of open seats from a call only.
+	for _, slot := range day {
+		if slot.OrderRules || slot.Paused || !slot.Bookable() {
+			continue
+		}
+		for _, e := range waitlists[slot.ID] {
+			if e.State == store.Waiting && e.Email == "" && e.PartySize <= slot.SeatsLeft {
+				call := offerCall(ctx, t, n.of(slot), e)
+				call.AcceptURL = views.StaffEntryClaimURL(t.Slug, slot.ID, e.ID)
+				call.Until = views.Deadline{Text: momentAt(ctx, t, slot.ClosesAt, slot.Now)}
+				v.Calls = append(v.Calls, call)
+			}
+		}
+	}
+	v.Messages, err = s.messageViews(r, failed, slots)
+	return v, err
+}
+
+// offerCall is somebody to call about the seats that are kept for them.
+func offerCall(ctx context.Context, t store.Tenant, o oneSlot, e store.Entry) views.StaffCall {
+	v := views.StaffCall{
+		Entry: e.ID, Name: called(ctx, e.Name), Kana: e.Kana, Party: e.PartySize, SlotText: slotText(ctx, t, o), SlotURL: views.StaffSlotURL(t.Slug, o.ID),
+		Until:     deadlineOf(ctx, t, e.ShownUntil, e.Now, o.OfferShown),
+		AcceptURL: views.StaffEntryAcceptURL(t.Slug, o.ID, e.ID), DeclineURL: views.StaffEntryDeclineURL(t.Slug, o.ID, e.ID),
+		Version: strconv.FormatInt(o.Version, 10), TermsVersion: strconv.Itoa(o.TermsVersion),
+	}
+	v.Phone, v.PhoneURL = phone(t, e.Phone)
+	return v
+}
