@@ -69,9 +69,6 @@ func (s *Store) cancel(ctx context.Context, req CancelRequest, run runner) (Chan
 }
 
 func (t *slotTx) cancel(ctx context.Context, req CancelRequest, ids []string) error {
-	if err := t.seen(req.Version); err != nil {
-		return err
-	}
 	var live []Reservation
 	ended := 0
 	for _, id := range ids {
@@ -96,6 +93,9 @@ func (t *slotTx) cancel(ctx context.Context, req CancelRequest, ids []string) er
 	}
 	if len(live) == 0 && ended > 0 {
 		return t.sweep(ctx)
+	}
+	if err := t.seen(req.Version); err != nil {
+		return err
 	}
 	if err := t.sweep(ctx); err != nil {
 		return err
@@ -323,6 +323,9 @@ func (t *stepTx) moveBooking(ctx context.Context, source, target *slotTx, r *Res
 	details["to"] = target.slot.ID
 	source.freeSeats(*r, EventMovedOut, r.PartySize, details, false)
 	number := target.event(EventMovedIn, r.ID, r.PartySize, r.PartySize, map[string]any{"from": source.slot.ID})
+	if err := target.sweepOnly(ctx); err != nil { // an entry of the same person has nothing more to wait for
+		return err
+	}
 	target.toReservation(KindMoved, *r, number, map[string]any{"from_slot": source.slot.ID, "from_starts_at": source.slot.StartsAt, "from_ends_at": source.slot.EndsAt})
 	r.SlotID, r.TermsVersion, r.ExtraSeats = target.slot.ID, target.slot.TermsVersion, 0
 	r.Sequence++
@@ -392,7 +395,10 @@ func (s *Store) Book(ctx context.Context, req BookRequest) (Reservation, Change,
 		}
 		details["booked"] = true
 		number := t.event(EventHeld, booked.ID, booked.PartySize, booked.PartySize, details)
-		return t.confirmedAtOnce(ctx, booked, number, req.Silent)
+		if err := t.confirmedAtOnce(ctx, booked, number, req.Silent); err != nil {
+			return err
+		}
+		return t.sweepOnly(ctx) // an entry of the same person has nothing more to wait for
 	})
 	return booked, change, s.settle("book", err)
 }
@@ -459,8 +465,11 @@ func (s *Store) CorrectContact(ctx context.Context, req ContactRequest) (Reserva
 			"tenant": t.tenant, "id": r.ID, "name": c.Name, "kana": c.Kana, "email": c.Email, "phone": c.Phone, "note": c.Note, "locale": c.Locale,
 			"person": PersonKey(c.Email), "addr": t.actor.Addr, "agent": t.actor.Agent,
 		})
+		if err != nil {
+			return err
+		}
 		corrected.Name, corrected.Kana, corrected.Email, corrected.Phone, corrected.Note, corrected.Locale = c.Name, c.Kana, c.Email, c.Phone, c.Note, c.Locale
-		return err
+		return t.sweepOnly(ctx) // an entry of the same person has nothing more to wait for
 	})
 	return corrected, s.settle("contact", err)
 }

@@ -84,7 +84,7 @@ WITH owed AS (
 		WHEN e.kind = 'joined' THEN 'joined'
 		WHEN e.kind IN ('offered', 'staff_offered') THEN 'offer'
 		WHEN e.kind = 'lapsed' THEN 'lapsed'
-		WHEN e.kind = 'revoked' OR (e.kind = 'withdrawn' AND e.actor LIKE 'staff%') THEN 'revoked'
+		WHEN e.kind = 'revoked' OR (e.kind = 'withdrawn' AND e.details ? 'removed') THEN 'revoked'
 		WHEN e.kind = 'vacancy_told' THEN 'vacancy'
 		WHEN e.kind = 'moved_in' THEN 'moved'
 	END AS kind) m

@@ -203,7 +203,7 @@ func lookUpKey(ctx context.Context, db querier, req HoldRequest, at *time.Time) 
 	var made []Reservation
 	for _, row := range rows {
 		if row.State == Held && !row.ExpiresAt.After(row.Now) {
-			return nil, nil // due: it is swept first, and the press starts anew
+			continue // due: it is swept first, and the press starts anew
 		}
 		if string(row.Fingerprint) != string(req.fingerprint()) {
 			return nil, KeyReused
@@ -299,13 +299,29 @@ func (s *Store) holdSlots(ctx context.Context, req HoldRequest) ([]Reservation, 
 	_, err := s.onSlots(ctx, "hold", req.TenantID, ids, req.Actor, stepOptions{}, func(ctx context.Context, t *stepTx) error {
 		held = nil
 		made, err := lookUpKey(ctx, t.tx, req, &t.now)
-		if err != nil || len(made) > 0 {
-			held = made
+		if err != nil {
 			return err
+		}
+		if len(made) == len(req.Slots) || slices.ContainsFunc(made, func(r Reservation) bool { return r.State == Confirmed }) {
+			held = made
+			return nil
+		}
+		// Of a group that is no longer whole nobody can confirm the rest: it makes room for the new one.
+		for _, r := range made {
+			slot := t.at(r.SlotID)
+			if err := slot.endReservation(ctx, &r, Released, ""); err != nil {
+				return err
+			}
+			slot.freeSeats(r, EventReleased, r.PartySize, nil, false)
 		}
 		for _, slot := range t.slots {
 			if err := slot.sweep(ctx); err != nil {
 				return err
+			}
+			if len(made) > 0 {
+				if err := slot.offerInOrder(ctx); err != nil {
+					return err
+				}
 			}
 		}
 		var holds int

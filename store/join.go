@@ -197,14 +197,12 @@ func (s *Store) endByPerson(ctx context.Context, step string, p Press) (Entry, e
 		if e.Live() && step == "decline" && e.State == Waiting {
 			return Over
 		}
-		if err := t.sweep(ctx); err != nil {
+		// What is due ends here and passes on at the end: to offer first to somebody who leaves would be a message for nothing.
+		if err := t.sweepOnly(ctx); err != nil {
 			return err
 		}
 		if !e.Live() || t.closedMeanwhile(e.ID) {
 			return nil
-		}
-		if t.offeredMeanwhile(e.ID) { // the sweep freed seats, and they were this party's turn
-			e.State = Offered
 		}
 		state, kind := Withdrawn, EventWithdrawn
 		if e.State == Offered {

@@ -236,6 +236,9 @@ func (s *Store) endByStaff(ctx context.Context, step string, req EntryRequest, k
 		if err != nil {
 			return err
 		}
+		if kind == EventWithdrawn { // the party did not go by itself, and is told
+			t.events[len(t.events)-1].details["removed"] = true
+		}
 		t.toEntry(KindRevoked, e, number, map[string]any{"reason": req.Reason, "offered": from == Offered})
 		return nil
 	})

@@ -382,7 +382,7 @@ func (s *Store) Message(ctx context.Context, tenant, id string) (Message, error)
 
 const retryMessageSQL = `-- retry message
 UPDATE outbox SET state = 'pending', attempts = 0, next_attempt_at = (SELECT coalesce(@at::timestamptz, statement_timestamp()))
-WHERE tenant_id = @tenant AND id = @id AND state = 'failed'`
+WHERE tenant_id = @tenant AND id = @id AND state = 'failed' AND erased_at IS NULL`
 
 // RetryMessage puts a failed message back into the queue; pressing twice changes nothing more.
 func (s *Store) RetryMessage(ctx context.Context, tenant, id string) error {

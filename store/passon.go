@@ -197,7 +197,7 @@ func (t *slotTx) tellVacancies(ctx context.Context) error {
 // none while order ruled, or while the slot passed nothing on.
 func (t *slotTx) freeBefore() int {
 	was := &t.was
-	if was.Status != SlotOpen || was.Paused || was.Kept || was.orderRules(t.now) {
+	if was.Status != SlotOpen || was.Paused || was.Kept || was.orderRules(t.now) || !t.now.Before(was.closesAt()) {
 		return 0
 	}
 	return was.free()

@@ -189,7 +189,11 @@ func quietEnd(at time.Time, quiet *QuietHours, venue *time.Location) (time.Time,
 	y, m, d := local.Date()
 	// time.Date resolves a wall time that a clock change skips by moving on.
 	end := func(day int) time.Time {
-		return time.Date(y, m, day, quiet.Until/60, quiet.Until%60, 0, 0, venue)
+		end := time.Date(y, m, day, quiet.Until/60, quiet.Until%60, 0, 0, venue)
+		if !end.After(at) { // a wall time that comes twice: the first has gone by
+			end = end.Add(time.Hour)
+		}
+		return end
 	}
 	switch {
 	case quiet.From < quiet.Until && minute >= quiet.From && minute < quiet.Until:

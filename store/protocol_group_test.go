@@ -181,7 +181,7 @@ func TestAGroupIsNotConfirmedWhenTheTermsOfOneOfItHaveChanged(t *testing.T) {
 	s.must(err)
 	pressed, other := held[0], held[1]
 	_, err = s.Store.ChangeTerms(s.ctx(), store.TermsRequest{
-		TenantID: a.TenantID, SlotID: other.SlotID, EndsAt: s.Start.Add(5 * time.Hour), Actor: shop.Staff,
+		TenantID: a.TenantID, SlotID: other.SlotID, StartsAt: s.Start.Add(5 * time.Hour), EndsAt: s.Start.Add(6 * time.Hour), Actor: shop.Staff,
 	})
 	s.must(err)
 	_, err = s.Store.Confirm(s.ctx(), s.ConfirmRequest(pressed))

@@ -74,7 +74,7 @@ const slotSelect = `SELECT s.id::text, s.tenant_id::text, s.service_id::text, s.
 	s.starts_at - s.booking_opens AS opens_at, s.starts_at - s.booking_closes AS closes_at, s.starts_at - s.cancel_before AS cancel_until,
 	s.hold_shown, s.offer_shown, r.confirmed, r.held, e.offered, e.waiting,
 	CASE
-		WHEN s.order_until > n.now AND (s.kept OR (r.due + e.due > 0 AND e.waiting > 0 AND (s.fit = 'strict' OR e.least <= s.capacity - s.taken + r.due + e.due))) THEN 0
+		WHEN s.order_until > n.now AND (s.kept OR (r.due + e.due > 0 AND e.waiting > 0 AND e.least <= CASE s.fit WHEN 'strict' THEN s.capacity ELSE s.capacity - s.taken + r.due + e.due END)) THEN 0
 		ELSE greatest(0, s.capacity - s.taken + r.due + e.due)
 	END AS seats_left,
 	n.now

@@ -203,7 +203,8 @@ const policyColumns = `waitlist_mode = @waitlist_mode, fit = @fit, hold_shown = 
 
 const writeTermsSQL = `-- write terms
 UPDATE slots SET starts_at = @starts, ends_at = @ends, service_id = @service, resource_id = @resource, terms_version = @terms,
-	order_until = @order_until, reminded_at = CASE WHEN @starts::timestamptz - reminder_before > @now THEN NULL ELSE reminded_at END
+	order_until = @order_until, reminded_at = CASE WHEN @starts::timestamptz - reminder_before > @now THEN NULL ELSE reminded_at END,
+	entries_closed_at = CASE WHEN @starts::timestamptz > @now THEN NULL ELSE entries_closed_at END
 WHERE tenant_id = @tenant AND id = @slot`
 
 const writePoliciesSQL = `-- write policies
@@ -222,7 +223,7 @@ WHERE e.tenant_id = @tenant AND e.slot_id = @slot AND e.state = 'offered' ORDER 
 
 // ChangeTerms changes time, resource or service of a slot. Live holds have to
 // agree anew, the confirmed are told, offers are told again. Refusals: NotFound,
-// Conflict, Closed (it is cancelled), Overlaps.
+// Conflict, Closed (it is cancelled), Overlaps; NotFound also for the new service or resource.
 func (s *Store) ChangeTerms(ctx context.Context, req TermsRequest) (Change, error) {
 	change, err := s.onSlot(ctx, "terms", req.TenantID, req.SlotID, req.Actor, func(ctx context.Context, t *slotTx) error {
 		return t.changeTerms(ctx, req)
@@ -263,6 +264,7 @@ func (t *slotTx) changeTerms(ctx context.Context, req TermsRequest) error {
 	if was.ServiceID != t.slot.ServiceID {
 		of, err := t.servicePolicies(ctx, t.slot.ServiceID)
 		if err != nil {
+			t.slot = was
 			return err
 		}
 		policies = &of
@@ -320,8 +322,11 @@ func (t *slotTx) writeTerms(ctx context.Context, policies *Policies) error {
 		})
 		return err
 	})
-	if violated(err, "slots_no_overlap") || violated(err, "slots_start") {
+	switch {
+	case violated(err, "slots_no_overlap"), violated(err, "slots_start"):
 		return Overlaps
+	case code(err) == "23503": // a resource that is absent or another tenant's
+		return NotFound
 	}
 	return err
 }
@@ -451,7 +456,7 @@ VALUES (@tenant, @id, @service, @resource, @starts, @ends, @capacity, @order_unt
 	@waitlist_max, @holds_per_visitor, @few_left, @one_per_person, @reminder_before, @erase_waitlist_after, @erase_reservations_after)`
 
 // AddSlots makes slots with their own copy of their service's policies, all or
-// none. Refusals: NotFound (service), Overlaps.
+// none. Refusals: NotFound (service or resource), Overlaps.
 func (s *Store) AddSlots(ctx context.Context, tenant string, slots []NewSlot) ([]Slot, error) {
 	type offered struct {
 		Service
@@ -493,8 +498,11 @@ func (s *Store) AddSlots(ctx context.Context, tenant string, slots []NewSlot) ([
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
-	if violated(err, "slots_no_overlap") || violated(err, "slots_start") {
+	switch {
+	case violated(err, "slots_no_overlap"), violated(err, "slots_start"):
 		err = Overlaps
+	case code(err) == "23503": // a resource that is absent or another tenant's
+		err = NotFound
 	}
 	if err != nil {
 		return nil, s.settle("add_slots", err)

@@ -17,7 +17,7 @@ import (
 )
 
 // form is what was sent, raw, with what is wrong with it so far. A handler
-// reads its fields once, through text, lines, number and list, and then asks bad.
+// reads its fields once, through text, lines and number, and then asks bad.
 type form struct {
 	values url.Values
 	errs   formErrors
@@ -141,26 +141,6 @@ func (f *form) version() *int64 {
 		n = -1
 	}
 	return &n
-}
-
-// list reads a field that may repeat, at most most times.
-func (f *form) list(field string, longest, most int) []string {
-	all := f.values[field]
-	if len(all) > most {
-		f.errs.fault(field, "form.err.repeated")
-		all = all[:most]
-	}
-	var out []string
-	for _, value := range all {
-		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > longest || strings.ContainsFunc(value, unicode.IsControl) {
-			f.errs.fault(field, "form.err.characters")
-			continue
-		}
-		if value = strings.TrimSpace(value); value != "" {
-			out = append(out, value)
-		}
-	}
-	return out
 }
 
 // in gives the errors as finished sentences.

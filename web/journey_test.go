@@ -132,6 +132,27 @@ func TestFreeSeatsAreClaimedFirstComeFirstServed(t *testing.T) {
 	b.press(late, "/claim", nil).is(http.StatusConflict).need("data-outcome", "sold_out").need("data-state", "waiting")
 }
 
+func TestALargerPartyThanTheSeatsLeftCanWait(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	slot := s.Slot(t, 4)
+	s.Book(t, slot, 2)
+	b := s.browser(t)
+	page := b.get(views.SlotURL("shop", slot.ID)).need("data-state", "few").says(ja("slot.party_waits", "party", ja("party", "n", 3)))
+	if page.hasForm("/waitlist") {
+		t.Error("the waitlist stands beside free seats")
+	}
+	p := b.press(page, "/hold", url.Values{views.FieldPartySize: {"3"}}).is(http.StatusConflict).need("data-outcome", "sold_out").says(ja("outcome.sold_out.some.title", "n", 2))
+	if _, fields := p.form("/waitlist"); fields.Get(views.FieldPartySize) != "3" {
+		t.Errorf("the waitlist asks for %q people", fields.Get(views.FieldPartySize))
+	}
+	if _, fields := p.form("/hold"); fields.Get(views.FieldPartySize) != "2" {
+		t.Errorf("the hold is for %q people", fields.Get(views.FieldPartySize))
+	}
+	b.press(p, "/waitlist", url.Values{views.FieldPartySize: {"2"}, views.FieldName: {"山田"}, views.FieldEmail: {"a@example.com"}}).is(http.StatusConflict).need("data-outcome", "seats_free")
+	b.follow(b.press(p, "/waitlist", contact("山田", "a@example.com"))).need("data-place", "1")
+}
+
 func TestAPressIsNotDoneTwice(t *testing.T) {
 	t.Parallel()
 	s := openSite(t, shop.New(t, nil))

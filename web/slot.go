@@ -208,6 +208,11 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 			v.Join.OrderUntil = c.DateTime(*slot.OrderUntil, loc)
 		}
 	}
+	if o == store.SoldOut && v.Hold != nil && v.Join != nil {
+		// Nobody was faster: the party is larger than what is left.
+		v.Banner.Title = i18n.T(ctx, "outcome.sold_out.some.title", "n", slot.SeatsLeft)
+		v.Banner.Text = i18n.T(ctx, "outcome.sold_out.some.text")
+	}
 	if v.Hold == nil && v.Join == nil {
 		v.Closed = s.whyClosed(r, t, slot.Slot)
 	}

@@ -21,17 +21,18 @@ import (
 type counter struct {
 	oneSlot
 	tenant  store.Tenant
+	names   names
 	roster  []store.Reservation
 	entries []store.Entry // ended ones too
 }
 
 func (s *Server) loadCounter(r *http.Request) (counter, error) {
 	ctx, t := r.Context(), venue(r)
-	o, _, err := s.loadSlot(ctx, t.ID, chi.URLParam(r, "slot"))
+	o, n, err := s.loadSlot(ctx, t.ID, chi.URLParam(r, "slot"))
 	if err != nil {
 		return counter{}, err
 	}
-	c := counter{oneSlot: o, tenant: t}
+	c := counter{oneSlot: o, tenant: t, names: n}
 	if c.roster, err = s.store.Roster(ctx, t.ID, o.ID); err != nil {
 		return counter{}, err
 	}
@@ -267,8 +268,8 @@ type slotPress struct {
 	book     *bookForm
 	entry    entryForm
 	party    partyForm
-	capacity string // as typed
-	least    bool   // it is below the seats taken: say who would have to move
+	capacity *string // as typed
+	least    bool    // it is below the seats taken: say who would have to move
 	errs     formErrors
 }
 
@@ -382,7 +383,7 @@ func (c counter) bookView(ctx context.Context, typed *bookForm) views.StaffBookF
 	slug := c.tenant.Slug
 	bar := staffBar(c.Slot)
 	v := views.StaffBookForm{
-		ActionURL: views.StaffSlotBookURL(slug, c.ID), IdempotencyKey: rand.Text(), PartySize: "1", MaxParty: c.PartyMax, Room: c.SeatsLeft,
+		ActionURL: views.StaffSlotBookURL(slug, c.ID), IdempotencyKey: rand.Text(), PartySize: "1", Room: c.SeatsLeft,
 	}
 	if c.Status != store.SlotOpen {
 		v.Room = 0
@@ -415,8 +416,8 @@ func (c counter) bookView(ctx context.Context, typed *bookForm) views.StaffBookF
 func (c counter) capacityView(ctx context.Context, press slotPress) views.StaffCapacityForm {
 	slug := c.tenant.Slug
 	v := views.StaffCapacityForm{ActionURL: views.StaffSlotCapacityURL(slug, c.ID), Value: strconv.Itoa(c.Capacity), Least: c.Capacity - staffBar(c.Slot).Free}
-	if press.capacity != "" {
-		v.Value, v.Err = press.capacity, press.errs.in(ctx)[views.FieldCapacity]
+	if press.capacity != nil {
+		v.Value, v.Err = *press.capacity, press.errs.in(ctx)[views.FieldCapacity]
 	}
 	if !press.least {
 		return v

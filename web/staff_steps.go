@@ -282,8 +282,9 @@ func (s *Server) postCapacity(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	capacity := f.number(views.FieldCapacity, 0, mostSeats, "staff.err.capacity")
+	typed := f.text(views.FieldCapacity, 20)
 	back := func(status int, press slotPress) error {
-		press.capacity, press.errs = f.text(views.FieldCapacity, 20), f.errs
+		press.capacity, press.errs = &typed, f.errs
 		return s.staffSlotPage(w, r, status, press)
 	}
 	if f.bad() {
@@ -677,12 +678,10 @@ func (s *Server) staffMovePage(w http.ResponseWriter, r *http.Request, status in
 	if err != nil {
 		return err
 	}
-	n, err := s.loadNames(ctx, t.ID)
-	if err != nil {
-		return err
-	}
 	self := views.StaffSlotMoveStepURL(t.Slug, c.ID, res.ID)
-	from := func(day time.Time) string { return self + "&" + url.Values{fieldFrom: {day.Format(time.DateOnly)}}.Encode() }
+	from := func(day time.Time) string {
+		return self + "&" + url.Values{fieldFrom: {day.Format(time.DateOnly)}}.Encode()
+	}
 	v := views.StaffMovePage{
 		Slot: c.head(ctx), Who: c.reservationView(ctx, res), ActionURL: views.StaffSlotMoveURL(t.Slug, c.ID), Problem: press.problem, Changed: press.changed,
 		LaterURL: from(end),
@@ -704,7 +703,7 @@ func (s *Server) staffMovePage(w http.ResponseWriter, r *http.Request, status in
 			v.Days = append(v.Days, views.StaffMoveDay{Heading: heading})
 		}
 		day := &v.Days[len(v.Days)-1]
-		day.Targets = append(day.Targets, targetView(ctx, t, n.of(target), res.PartySize))
+		day.Targets = append(day.Targets, targetView(ctx, t, c.names.of(target), res.PartySize))
 	}
 	if v.Page, v.Staff, err = s.staffPage(r, "", i18n.T(ctx, "staff.move.title", "name", called(ctx, res.Name)), self); err != nil {
 		return err

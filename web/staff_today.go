@@ -69,7 +69,6 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 			line.Next, line.Soon = true, i18n.T(ctx, "staff.soon", "time", c.Duration(slot.StartsAt.Sub(slot.Now).Round(time.Minute)))
 		}
 		v.Slots = append(v.Slots, line)
-		v.Counts.Slots++
 		if slot.Status == store.SlotCancelled {
 			continue
 		}

@@ -158,7 +158,7 @@ func makeDemo(ctx context.Context, s *store.Store, password string) error {
 		return err
 	}
 	if d.tenant, err = s.AddTenant(ctx, store.Tenant{
-		Slug: demoSlug, Name: "スタジオ つむぎ", TimeZone: demoZone, Locale: "ja", Email: "hello@tsumugi.example", Phone: "03-5555-0123",
+		Slug: demoSlug, Name: "スタジオ つむぎ", TimeZone: demoZone, Locale: "ja", Email: "hello@tsumugi.example", Phone: "+81355550123",
 		Address: "東京都港区見本町1-2-3 つむぎビル2階", Overrides: []byte(`{"quiet": null}`),
 	}); err != nil {
 		return err
@@ -418,13 +418,29 @@ func (d *demoMaker) throughTheWeb(ctx context.Context, slot store.Slot, party in
 func demoPerson(n int) store.Contact {
 	type part struct{ name, kana, roman string }
 	families := []part{
-		{"佐藤", "サトウ", "sato"}, {"髙橋", "タカハシ", "takahashi"}, {"渡辺", "ワタナベ", "watanabe"}, {"小林", "コバヤシ", "kobayashi"},
-		{"吉田", "ヨシダ", "yoshida"}, {"山口", "ヤマグチ", "yamaguchi"}, {"森", "モリ", "mori"}, {"池田", "イケダ", "ikeda"},
-		{"長谷川", "ハセガワ", "hasegawa"}, {"藤井", "フジイ", "fujii"}, {"岡本", "オカモト", "okamoto"},
+		{"佐藤", "サトウ", "sato"},
+		{"髙橋", "タカハシ", "takahashi"},
+		{"渡辺", "ワタナベ", "watanabe"},
+		{"小林", "コバヤシ", "kobayashi"},
+		{"吉田", "ヨシダ", "yoshida"},
+		{"山口", "ヤマグチ", "yamaguchi"},
+		{"森", "モリ", "mori"},
+		{"池田", "イケダ", "ikeda"},
+		{"長谷川", "ハセガワ", "hasegawa"},
+		{"藤井", "フジイ", "fujii"},
+		{"岡本", "オカモト", "okamoto"},
 	}
 	given := []part{
-		{"美咲", "ミサキ", "misaki"}, {"蓮", "レン", "ren"}, {"陽菜", "ヒナ", "hina"}, {"大輔", "ダイスケ", "daisuke"}, {"さくら", "サクラ", "sakura"},
-		{"健太", "ケンタ", "kenta"}, {"葵", "アオイ", "aoi"}, {"翔", "ショウ", "sho"}, {"結衣", "ユイ", "yui"}, {"直樹", "ナオキ", "naoki"},
+		{"美咲", "ミサキ", "misaki"},
+		{"蓮", "レン", "ren"},
+		{"陽菜", "ヒナ", "hina"},
+		{"大輔", "ダイスケ", "daisuke"},
+		{"さくら", "サクラ", "sakura"},
+		{"健太", "ケンタ", "kenta"},
+		{"葵", "アオイ", "aoi"},
+		{"翔", "ショウ", "sho"},
+		{"結衣", "ユイ", "yui"},
+		{"直樹", "ナオキ", "naoki"},
 	}
 	f, g := families[n%len(families)], given[n/2%len(given)]
 	return store.Contact{

@@ -28,7 +28,8 @@ var rooms = []struct {
 	never map[string]string // import path and why
 }{
 	{
-		"store", []string{"github.com/jackc/pgx/v5", "golang.org/x/text", "golang.org/x/net/idna", "github.com/nyaruka/phonenumbers", "github.com/teambition/rrule-go"},
+		"store",
+		[]string{"github.com/jackc/pgx/v5", "golang.org/x/text", "golang.org/x/net/idna", "github.com/nyaruka/phonenumbers", "github.com/teambition/rrule-go"},
 		map[string]string{"net/http": "the truth knows no requests", "html/template": "it makes no markup"},
 	},
 	{"store/strategy", []string{"holdfast/store", "github.com/jackc/pgx/v5"}, map[string]string{"net/http": "it is for races in the database"}},
@@ -41,7 +42,8 @@ var rooms = []struct {
 	{"store/storetest/shop", []string{"holdfast/store", "holdfast/store/storetest", "github.com/jackc/pgx/v5"}, nil},
 	{
 		// From static they take the names of the files, which change with their content.
-		"views", []string{"github.com/a-h/templ", "holdfast/views/i18n", "holdfast/static"},
+		"views",
+		[]string{"github.com/a-h/templ", "holdfast/views/i18n", "holdfast/static"},
 		map[string]string{"net/http": "a page knows no request", "holdfast/store": "a page takes finished values"},
 	},
 	{"views/i18n", []string{"golang.org/x/text"}, map[string]string{"net/http": "words know no request"}},
@@ -60,7 +62,8 @@ var rooms = []struct {
 	{"migrations", []string{"github.com/pressly/goose/v3", "github.com/jackc/pgx/v5"}, map[string]string{"net/http": "the schema knows no requests"}},
 	{"static", nil, nil},
 	{
-		"cmd", []string{""},
+		"cmd",
+		[]string{""},
 		map[string]string{
 			"database/sql": "SQL stands in the store", "github.com/a-h/templ": "markup stands in the views", "holdfast/store/storetest": "only tests test",
 			"holdfast/store/storetest/shop": "only tests test",

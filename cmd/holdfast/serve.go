@@ -31,6 +31,13 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	p.level.Set(slog.LevelInfo)
+	defer func() {
+		// Asked to stop while it was still starting: that is no failure.
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			p.log.Info("stopped while starting", "error", err)
+			err = nil
+		}
+	}()
 	c, err := p.configure()
 	if err != nil {
 		return err

@@ -31,7 +31,20 @@ func (p *program) tenantAdd(ctx context.Context, args []string) error {
 	if t.Locale != "ja" && t.Locale != "en" {
 		return misused("tenant add: locale %q: ja or en", t.Locale)
 	}
-	t.Name = store.NormalizeName(t.Name)
+	if t.Name = store.NormalizeName(t.Name); t.Name == "" {
+		return misused("tenant add: the name has no letters")
+	}
+	if t.Phone != "" {
+		region := ""
+		if t.TimeZone == "Asia/Tokyo" {
+			region = "JP"
+		}
+		number, err := store.NormalizePhone(t.Phone, region)
+		if err != nil {
+			return misused("tenant add: %q is %v; begin with the code of the country, such as +33", t.Phone, err)
+		}
+		t.Phone = number
+	}
 	if t.Email != "" {
 		email, err := store.NormalizeEmail(t.Email)
 		if err != nil {

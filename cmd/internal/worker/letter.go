@@ -46,7 +46,7 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 	out := mail.Letter{
 		Kind: mail.Kind(m.Kind), Lang: lang, Zone: l.Tenant.Location(),
 		Venue: mail.Venue{
-			Name: l.Tenant.Name, Phone: l.Tenant.Phone, Email: l.Tenant.Email, Address: l.Tenant.Address, MapURL: l.Tenant.MapURL,
+			Name: l.Tenant.Name, Phone: phone(l.Tenant), Email: l.Tenant.Email, Address: l.Tenant.Address, MapURL: l.Tenant.MapURL,
 			Link: w.link(views.VenueURL(slug)), FindLink: w.link(views.MyReservationsURL(slug)), From: w.From,
 		},
 		Reason: payloadText(m, "reason"),
@@ -146,4 +146,14 @@ func (w *Writer) booking(slug, lang string, b store.Booking) mail.Booking {
 func payloadText(m store.Message, name string) string {
 	text, _ := m.Payload[name].(string)
 	return text
+}
+
+// phone writes a venue's number as its customers dial it. A mail is read
+// anywhere: only where nearly all readers are in the country is its code left out.
+func phone(t store.Tenant) string {
+	region := ""
+	if t.TimeZone == "Asia/Tokyo" {
+		region = "JP"
+	}
+	return store.FormatPhone(t.Phone, region)
 }

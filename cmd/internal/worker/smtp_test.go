@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"holdfast/store"
 )
 
 func sample(to string) Mail {
@@ -204,9 +202,6 @@ func TestTheMailboxKeepsWhatWouldHaveBeenSent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	box := NewMailbox(dir)
-	if list, err := box.List(10); err != nil || len(list) != 0 {
-		t.Errorf("a new mailbox: %v %v", list, err)
-	}
 	mail := sample("guest@example.com")
 	for range 2 { // sent twice is kept once
 		if err := box.Send(t.Context(), mail); err != nil {
@@ -226,14 +221,12 @@ func TestTheMailboxKeepsWhatWouldHaveBeenSent(t *testing.T) {
 	if err != nil || !bytes.Equal(raw, server.all()[0].raw) {
 		t.Errorf("the file differs from what is sent (%v):\n%s\n%s", err, raw, server.all()[0].raw)
 	}
-	list, err := box.List(10)
-	if err != nil || len(list) != 1 || list[0].Subject != mail.Subject || list[0].Text != mail.Text || !list[0].At.Equal(mail.At) {
-		t.Errorf("%+v %v", list, err)
+	header, text := read(t, raw)
+	if text != mail.Text || decoded(t, header.Get("Subject")) != mail.Subject {
+		t.Errorf("kept as %v %q", header, text)
 	}
-	for _, id := range []string{"22222222-2222-4333-8444-555555555555", "../secret", ""} {
-		if _, err := box.Read(id); !errors.Is(err, store.NotFound) {
-			t.Errorf("%q: %v", id, err)
-		}
+	if files, err := os.ReadDir(dir + "/mail"); err != nil || len(files) != 1 {
+		t.Errorf("left over: %v %v", files, err)
 	}
 	mail.ID = "../../escape"
 	if err := box.Send(t.Context(), mail); err == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/store"
+	"holdfast/store/storetest/shop"
 )
 
 // script is a store that does what the test says, pass by pass.
@@ -119,4 +120,27 @@ func TestRunStopsAllLoopsWhenOneFails(t *testing.T) {
 			t.Errorf("stopping is an error: %v", err)
 		}
 	})
+}
+
+// The alarm rings on a real database, also for a deadline that was brought
+// forward behind the sweeper's back.
+func TestADeadlineIsMetSoonAlsoWhenItWasChangedByHand(t *testing.T) {
+	t.Parallel()
+	s := shop.New(t, nil)
+	slot := s.Slot(t, 1)
+	held := s.Hold(t, slot, 1)
+	waiting := s.Join(t, slot, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- (&Sweeper{Store: s.Store, Log: quietLog()}).Run(ctx) }()
+	s.Exec(t, "UPDATE reservations SET shown_until = now() - interval '1 minute', expires_at = now() + interval '300 milliseconds' WHERE tenant_id = $1 AND id = $2", held.TenantID, held.ID)
+	began := time.Now()
+	s.Until(t, func() bool { return s.Entry(t, waiting).State == store.Offered }, func() string { return "an offer to the one who waits" })
+	if took := time.Since(began); took > LongestPause+3*time.Second {
+		t.Errorf("the seat was passed on after %v", took)
+	}
+	stop()
+	if err := await(t, ended, "the sweeper's end"); err != nil {
+		t.Error(err)
+	}
 }
