@@ -141,7 +141,17 @@ func median(of []float64) float64 {
 
 func TestMeasureHoldAgainstPgbench(t *testing.T) {
 	ctx := t.Context()
-	srv, err := pgserver.Start(ctx, pgserver.Options{Dir: t.TempDir()})
+	// Not t.TempDir: when root runs this, the account that Postgres runs under could not enter it.
+	dir, err := os.MkdirTemp("", "holdfast-measure-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	srv, err := pgserver.Start(ctx, pgserver.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +185,13 @@ func TestMeasureHoldAgainstPgbench(t *testing.T) {
 	if err := pool.QueryRow(ctx, "SHOW fsync").Scan(&fsync); err != nil || fsync != "on" {
 		t.Fatalf("fsync is %q, %v: nothing durable would be measured", fsync, err)
 	}
-	s := shop.On(t, pool, nil)
+	plain, err := store.New(pool, shop.Secret, store.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shop.Shop{Store: plain, Start: time.Now().Truncate(time.Hour).Add(240 * time.Hour)}
+	s.Tenant = s.AddTenant(t, "shop", nil)
+	s.Service, s.Resource = s.AddService(t, s.Tenant, "class", nil), s.AddResource(t, s.Tenant, "studio-a")
 	model := s.Slot(t, 100_000_000)
 	// Slots whose ids pgbench can draw.
 	if _, err := pool.Exec(ctx, `INSERT INTO slots (tenant_id, id, service_id, resource_id, starts_at, ends_at, capacity, order_until, quiet_from, quiet_until)

@@ -143,16 +143,19 @@ func (s *Store) TenantsToSend(ctx context.Context) ([]string, error) {
 
 // A message whose lease has run out is claimed again: its dispatcher died, or
 // hangs and can no longer finish, because finishing names the lease.
+// Choosing is a CTE, which is worked out once: as a subquery the planner may put
+// it on the inner side of a join, and run it again for each row, past its limit.
 const claimMessagesSQL = `-- claim messages
-UPDATE outbox o SET state = 'sending', attempts = o.attempts + 1,
-	sending_until = (SELECT coalesce(@at::timestamptz, statement_timestamp())) + @lease::interval
-FROM (
+WITH due AS MATERIALIZED (
 	SELECT id FROM outbox
 	WHERE tenant_id = @tenant AND (
 		(state = 'pending' AND next_attempt_at <= (SELECT coalesce(@at::timestamptz, statement_timestamp())))
 		OR (state = 'sending' AND sending_until <= (SELECT coalesce(@at::timestamptz, statement_timestamp()))))
 	ORDER BY next_attempt_at, id LIMIT @limit FOR UPDATE SKIP LOCKED
-) due
+)
+UPDATE outbox o SET state = 'sending', attempts = o.attempts + 1,
+	sending_until = (SELECT coalesce(@at::timestamptz, statement_timestamp())) + @lease::interval
+FROM due
 WHERE o.tenant_id = @tenant AND o.id = due.id
 RETURNING ` + messageColumns
 

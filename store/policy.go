@@ -187,9 +187,11 @@ func quietEnd(at time.Time, quiet *QuietHours, venue *time.Location) (time.Time,
 	local := at.In(venue)
 	minute := local.Hour()*60 + local.Minute()
 	y, m, d := local.Date()
-	// time.Date resolves a wall time that a clock change skips by moving on.
 	end := func(day int) time.Time {
 		end := time.Date(y, m, day, quiet.Until/60, quiet.Until%60, 0, 0, venue)
+		if early := quiet.Until - end.Hour()*60 - end.Minute(); early > 0 { // a wall time that a clock change skips: on, not back
+			end = end.Add(time.Duration(early) * time.Minute)
+		}
 		if !end.After(at) { // a wall time that comes twice: the first has gone by
 			end = end.Add(time.Hour)
 		}

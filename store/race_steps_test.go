@@ -233,6 +233,11 @@ func TestRandomStepsAtOnceKeepTheInvariants(t *testing.T) {
 			if _, err := s.Store.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
+			// A deadlock would be retried and cost its victim a second: the order of locks has to leave none.
+			var deadlocks int
+			if err := s.Pool.QueryRow(t.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&deadlocks); err != nil || deadlocks != 0 {
+				t.Errorf("%d deadlocks, %v", deadlocks, err)
+			}
 		})
 	}
 }

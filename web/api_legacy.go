@@ -292,12 +292,12 @@ func (s *Server) callHold(r *http.Request, caller apiCaller, req callRequest) (c
 		if err != nil {
 			return callAnswer{}, err
 		}
-		return called200(held[0]), nil
+		return callDone(held[0]), nil
 	}
 }
 
-// called200 is the answer of a success.
-func called200(res store.Reservation) callAnswer {
+// callDone is the answer of a call that was done.
+func callDone(res store.Reservation) callAnswer {
 	a := callAnswer{OK: true, ReservationID: res.ID}
 	if res.ShownUntil != nil {
 		a.ExpiresAt = res.ShownUntil.UnixMilli()
@@ -331,7 +331,7 @@ func (s *Server) callConfirm(r *http.Request, caller apiCaller, req callRequest)
 		if err != nil {
 			return callAnswer{}, err
 		}
-		return called200(confirmed), nil
+		return callDone(confirmed), nil
 	}
 }
 

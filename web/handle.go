@@ -40,11 +40,17 @@ type problem struct {
 
 func (p problem) Error() string { return http.StatusText(p.status) + ": " + string(p.kind) }
 
+// The kinds of error pages that only this package needs. Their words are
+// error.<kind>.title and error.<kind>.text, as for the others.
+const (
+	errorBadRequest views.ErrorKind = "bad_request" // 400
+	errorMedia      views.ErrorKind = "media"       // 415
+)
+
 var (
-	// What is no form of ours came from elsewhere, whatever its origin says.
-	errBadRequest = problem{http.StatusBadRequest, views.ErrorOrigin}
+	errBadRequest = problem{http.StatusBadRequest, errorBadRequest}
 	errTooLarge   = problem{http.StatusRequestEntityTooLarge, views.ErrorTooLarge}
-	errMedia      = problem{http.StatusUnsupportedMediaType, views.ErrorOrigin}
+	errMedia      = problem{http.StatusUnsupportedMediaType, errorMedia}
 	errOrigin     = problem{http.StatusForbidden, views.ErrorOrigin}
 	errForbidden  = problem{http.StatusForbidden, views.ErrorForbidden}
 	errNotFound   = problem{http.StatusNotFound, views.ErrorNotFound}

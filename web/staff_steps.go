@@ -38,23 +38,6 @@ func slotParam(r *http.Request) (string, error) {
 	return id, nil
 }
 
-// judgeSeen refuses a form that showed an older state, for the steps that take
-// no version themselves. It reads before the step: what slips in between is
-// judged by the step's own condition.
-func (s *Server) judgeSeen(ctx context.Context, tenant, slot string, version *int64) error {
-	if version == nil {
-		return nil
-	}
-	read, err := s.store.Slot(ctx, tenant, slot)
-	if err != nil {
-		return err
-	}
-	if read.Version != *version {
-		return store.Conflict
-	}
-	return nil
-}
-
 // selected are the reservations that a form or an address names.
 func selected(values []string) ([]string, error) {
 	if len(values) > mostSelected {
@@ -381,18 +364,11 @@ func (s *Server) postStaffJoin(w http.ResponseWriter, r *http.Request) error {
 	return s.press(w, r, staffPress{
 		step: stepJoin, form: f, back: back, args: []any{"name", contact.Name, "n", party},
 		do: func(version *int64) (staffDone, error) {
-			if err := s.judgeSeen(r.Context(), t.ID, slot, version); err != nil {
-				return staffDone{}, err
-			}
 			joined, err := s.store.Join(r.Context(), store.JoinRequest{
 				TenantID: t.ID, SlotID: slot, PartySize: party, Contact: contact, Key: b.key, Source: store.SourceStaff, Actor: me(r).actor(r),
+				Version: version,
 			})
 			return staffDone{IDs: []string{joined.ID}, N: joined.Place}, err
-		},
-		already: func(c counter) bool {
-			return contact.Email != "" && slices.ContainsFunc(c.entries, func(e store.Entry) bool {
-				return e.State == store.Waiting && e.PartySize == party && store.PersonKey(e.Email) == store.PersonKey(contact.Email)
-			})
 		},
 	})
 }
@@ -460,9 +436,8 @@ func (s *Server) postRemove(w http.ResponseWriter, r *http.Request) error {
 	return s.postEntry(w, r, stepRemove, store.Withdrawn, s.store.RemoveEntry)
 }
 
-// postAnswer is an answer that somebody gave by phone. An answer that was given
-// already is looked up before the version, so that a form sent twice succeeds.
-func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, step staffStep, given store.EntryState, do func(ctx context.Context, e store.Entry, terms int) error) error {
+// postAnswer is an answer that somebody gave by phone.
+func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, step staffStep, do func(ctx context.Context, e store.Entry, terms int, version *int64) error) error {
 	f, err := s.form(w, r)
 	if err != nil {
 		return err
@@ -475,26 +450,21 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, step staffSt
 	return s.press(w, r, staffPress{
 		step: step, form: f, args: []any{"name", called(r.Context(), e.Name), "n", e.PartySize},
 		do: func(version *int64) (staffDone, error) {
-			if e.State != given {
-				if err := s.judgeSeen(r.Context(), e.TenantID, e.SlotID, version); err != nil {
-					return staffDone{}, err
-				}
-			}
-			return staffDone{IDs: []string{e.ID}, N: e.PartySize, Frees: step == stepDecline}, do(r.Context(), e, terms)
+			return staffDone{IDs: []string{e.ID}, N: e.PartySize, Frees: step == stepDecline}, do(r.Context(), e, terms, version)
 		},
 	})
 }
 
 func (s *Server) postStaffAccept(w http.ResponseWriter, r *http.Request) error {
-	return s.postAnswer(w, r, stepAccept, store.Accepted, func(ctx context.Context, e store.Entry, terms int) error {
-		_, err := s.store.Accept(ctx, store.AcceptRequest{TenantID: e.TenantID, ID: e.ID, TermsVersion: terms, Actor: me(r).actor(r)})
+	return s.postAnswer(w, r, stepAccept, func(ctx context.Context, e store.Entry, terms int, version *int64) error {
+		_, err := s.store.Accept(ctx, store.AcceptRequest{TenantID: e.TenantID, ID: e.ID, TermsVersion: terms, Actor: me(r).actor(r), Version: version})
 		return err
 	})
 }
 
 func (s *Server) postStaffClaim(w http.ResponseWriter, r *http.Request) error {
-	return s.postAnswer(w, r, stepClaim, store.Accepted, func(ctx context.Context, e store.Entry, terms int) error {
-		_, err := s.store.Claim(ctx, store.AcceptRequest{TenantID: e.TenantID, ID: e.ID, TermsVersion: terms, Actor: me(r).actor(r)})
+	return s.postAnswer(w, r, stepClaim, func(ctx context.Context, e store.Entry, terms int, version *int64) error {
+		_, err := s.store.Claim(ctx, store.AcceptRequest{TenantID: e.TenantID, ID: e.ID, TermsVersion: terms, Actor: me(r).actor(r), Version: version})
 		return err
 	})
 }
@@ -502,16 +472,14 @@ func (s *Server) postStaffClaim(w http.ResponseWriter, r *http.Request) error {
 // postStaffDecline lets an offer pass. Whoever was called about open seats and
 // wants none leaves the list: nobody is to call again.
 func (s *Server) postStaffDecline(w http.ResponseWriter, r *http.Request) error {
-	return s.postAnswer(w, r, stepDecline, store.Declined, func(ctx context.Context, e store.Entry, _ int) error {
-		press := store.Press{TenantID: e.TenantID, ID: e.ID, Actor: me(r).actor(r)}
-		ended, err := store.Entry{}, error(nil)
+	return s.postAnswer(w, r, stepDecline, func(ctx context.Context, e store.Entry, _ int, version *int64) error {
+		end := s.store.Decline
 		if e.State == store.Waiting {
-			ended, err = s.store.Withdraw(ctx, press)
-		} else {
-			ended, err = s.store.Decline(ctx, press)
+			end = s.store.Withdraw
 		}
-		if err == nil && ended.State == store.Accepted {
-			return store.Over // they have booked in the meantime
+		ended, err := end(ctx, store.Press{TenantID: e.TenantID, ID: e.ID, Actor: me(r).actor(r), Version: version})
+		if err == nil && ended.State != store.Declined && ended.State != store.Withdrawn {
+			return store.Over // they have booked in the meantime, or their time had run out
 		}
 		return err
 	})

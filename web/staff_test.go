@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"holdfast/store"
+	"holdfast/store/storetest"
 	"holdfast/store/storetest/shop"
 	"holdfast/views"
 	"holdfast/views/i18n"
@@ -203,7 +205,7 @@ func TestLookingAsStaffChangesNothing(t *testing.T) {
 			continue
 		}
 		path := l.staffPath("shop", r.pattern)
-		for _, query := range []string{"", "?reservation=" + l.booked.ID, "?reservation=x", "?date=2027-02-30&from=%ff&state='&history=all"} {
+		for _, query := range []string{"", "?reservation=" + l.booked.ID, "?reservation=x", "?date=2027-02-30&from=%ff&state='&history=all", "?date=0000-01-01&from=0000-01-01&older=1", "?date=9999-12-31&from=9999-12-31"} {
 			if p := b.get(path + query); p.status >= 500 {
 				t.Errorf("GET %s%s: %d", r.pattern, query, p.status)
 			}
@@ -215,6 +217,34 @@ func TestLookingAsStaffChangesNothing(t *testing.T) {
 	b.get(views.StaffSlotMoveStepURL("shop", l.slot.ID, l.booked.ID)).is(http.StatusOK)
 	if after := dump(t, s.Shop); after != before {
 		t.Errorf("something has changed:\n%s\nwas:\n%s", after, before)
+	}
+}
+
+func TestStaffPagesSpeakEnglish(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	l := live(t, s.Shop)
+	b := atTheDesk(t, s)
+	b.post("/staff/language", url.Values{views.FieldLang: {"en"}}).is(http.StatusSeeOther)
+	step := b.get(views.StaffSlotCancelStepURL("shop", l.slot.ID, l.booked.ID))
+	day := l.slot.StartsAt.In(s.Tenant.Location()).Format(time.DateOnly)
+	stale := url.Values{views.FieldVersion: {"0"}}
+	pages := []page{
+		step, b.follow(b.press(step, "/cancel", nil)), b.get(views.StaffDayURL("shop", day)), b.get(views.StaffSlotURL("shop", l.full.ID)), b.get("/staff/shop/messages"),
+		b.get(views.StaffSlotCancelSlotURL("shop", l.full.ID)), b.press(b.get(views.StaffSlotURL("shop", l.full.ID)), "/close", stale).is(http.StatusConflict),
+		b.press(b.get(views.StaffSlotURL("shop", l.full.ID)), "/capacity", url.Values{views.FieldCapacity: {"0"}}).is(http.StatusConflict),
+		b.press(b.get(views.StaffSlotURL("shop", l.full.ID)), "/book", nil).is(http.StatusUnprocessableEntity),
+		b.post("/staff/shop/search", nil), b.get("/staff/shop/nothing").is(http.StatusNotFound),
+	}
+	for i, p := range pages {
+		if attr(p.all("lang", "")[0], "lang") != "en" {
+			t.Errorf("page %d is in another language", i)
+		}
+		for _, word := range []string{"様", "席", "予約", "を", "名）", "月"} {
+			if strings.Contains(p.text(), word) {
+				t.Errorf("page %d says %q:\n%s", i, word, p.text())
+			}
+		}
 	}
 }
 
@@ -682,7 +712,7 @@ func TestStaffPagesKeepToTheirBudgetOfStatements(t *testing.T) {
 		s.Cancel(t, cancelled)
 		s.Book(t, s.Slot(t, 3), 1)
 	}
-	moved := s.Book(t, slot2(t, s), 1)
+	moved := s.Book(t, s.Slot(t, 2), 1)
 	if _, err := s.Store.Move(t.Context(), store.MoveRequest{TenantID: moved.TenantID, ID: moved.ID, TargetSlot: s.Slot(t, 3).ID, TargetTerms: 1, Actor: shop.Staff}); err != nil {
 		t.Fatal(err)
 	}
@@ -720,11 +750,6 @@ func TestStaffPagesKeepToTheirBudgetOfStatements(t *testing.T) {
 	}
 }
 
-func slot2(t testing.TB, s *site) store.Slot {
-	t.Helper()
-	return s.Slot(t, 2)
-}
-
 func TestEveryWordOfStaffIsThere(t *testing.T) {
 	t.Parallel()
 	var keys []string
@@ -759,6 +784,54 @@ func TestEveryWordOfStaffIsThere(t *testing.T) {
 				t.Error(name)
 			}
 		}
+	}
+}
+
+// Two colleagues cancel the same booking in the same instant, and one of them cancels another.
+func TestTwoAtTheCounterPressAtOnce(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	b := atTheDesk(t, s)
+	other := s.browser(t)
+	other.post("/staff/sign-in", signIn("desk@example.com", staffPassword)).is(http.StatusSeeOther)
+	for range 5 {
+		slot := s.Slot(t, 1)
+		r := s.Book(t, slot, 1)
+		one, two := s.Join(t, slot, 1), s.Join(t, slot, 1)
+		step := views.StaffSlotCancelStepURL("shop", slot.ID, r.ID)
+		action, fields := b.get(step).form("/cancel")
+		barrier := storetest.Barrier(2)
+		status := make(chan int, 2)
+		for _, who := range []*browser{b, other} {
+			go func() {
+				barrier()
+				status <- who.post(action, fields).status
+			}()
+		}
+		for range 2 {
+			if got := <-status; got != http.StatusSeeOther {
+				t.Errorf("status %d", got)
+			}
+		}
+		if s.Entry(t, one).State != store.Offered || s.Entry(t, two).State != store.Waiting {
+			t.Error("one seat was not offered once")
+		}
+		mails, err := s.Store.Messages(t.Context(), store.MessageQuery{TenantID: slot.TenantID, SubjectID: r.ID})
+		if err != nil || len(mails) != 2 {
+			t.Errorf("%d mails, %v", len(mails), err)
+		}
+	}
+}
+
+func TestWhatARoleMayNotIsForbidden(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	guarded := s.web.session(s.web.may("nobody's work")(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was let through") })))
+	r := httptest.NewRequestWithContext(context.WithValue(t.Context(), colleagueKey{}, colleague{role: store.RoleOwner}), http.MethodPost, "/staff/shop/slots/x/close", nil)
+	w := httptest.NewRecorder()
+	guarded.ServeHTTP(w, r)
+	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), `data-state="forbidden"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"holdfast/migrations"
 	"holdfast/store"
+	"holdfast/web"
 )
 
 const (
@@ -122,7 +123,7 @@ func setDemoPassword(ctx context.Context, s *store.Store, password string) error
 		if err != nil || same {
 			return err
 		}
-		hash, err := hashPassword(password)
+		hash, err := web.HashPassword(ctx, password)
 		if err != nil {
 			return err
 		}
@@ -169,7 +170,7 @@ func makeDemo(ctx context.Context, s *store.Store, password string) error {
 	if err := d.calendar(ctx); err != nil {
 		return err
 	}
-	hash, err := hashPassword(password)
+	hash, err := web.HashPassword(ctx, password)
 	if err != nil {
 		return err
 	}

@@ -6,15 +6,7 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// hashPassword makes what is stored of a password, as the sign-in page does.
-func hashPassword(password string) (string, error) {
-	hash, err := argon2id.CreateHash(password, &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32})
-	if err != nil {
-		return "", fmt.Errorf("hash a password: %w", err)
-	}
-	return hash, nil
-}
-
+// matchesPassword reports whether a stored hash was made of the password.
 func matchesPassword(password, hash string) (bool, error) {
 	same, err := argon2id.ComparePasswordAndHash(password, hash)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"holdfast/store"
@@ -156,7 +156,13 @@ func (w viewers) look(size screenSize, lang, mode string) {
 		call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: mode}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}})
-		call(v, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": lang}})
+	}
+	for v, page := range map[*visitor]string{w.customer: "/shop", w.staff: "/staff/shop/today"} {
+		v.open(page)
+		if ask[string](v, `document.documentElement.lang`) != lang {
+			ask[bool](v, `document.querySelectorAll("details").forEach(d => d.open = true), true`) // staff have it in a menu
+			v.press(fmt.Sprintf(`form.language button[value=%q]`, lang), fmt.Sprintf(`html[lang=%q]`, lang))
+		}
 	}
 }
 

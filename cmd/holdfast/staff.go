@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"holdfast/store"
+	"holdfast/web"
 )
 
 // shortestPassword is NIST's minimum for passwords chosen by people.
@@ -69,7 +70,7 @@ func (p *program) staffAdd(ctx context.Context, args []string) error {
 		}
 		hash := known.PasswordHash
 		if password != "" {
-			if hash, err = hashPassword(password); err != nil {
+			if hash, err = web.HashPassword(ctx, password); err != nil {
 				return err
 			}
 		}

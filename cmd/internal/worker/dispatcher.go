@@ -33,7 +33,8 @@ const (
 	batch      = 20
 	concurrent = 4
 	// settleLimit bounds writing down how a sending ended, also on the way out.
-	settleLimit = 5 * time.Second
+	settleLimit = 10 * time.Second
+	settlePause = 250 * time.Millisecond
 
 	firstAgain   = 15 * time.Second
 	longestAgain = time.Hour
@@ -191,6 +192,10 @@ func (d *Dispatcher) finish(ctx context.Context, m store.Message, r store.Messag
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
 	mine, err := d.Store.FinishMessage(bounded, m, r)
+	for err != nil && pause(bounded, settlePause) {
+		// A failover, say: what was sent should not be sent again.
+		mine, err = d.Store.FinishMessage(bounded, m, r)
+	}
 	if err != nil {
 		// Its lease will run out; sent twice, it has the same Message-ID.
 		return err

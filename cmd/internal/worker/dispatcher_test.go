@@ -326,6 +326,7 @@ type counting struct {
 	claims   []string
 	finished []store.MessageResult
 	attempts int
+	failures int // of finishing, before it works
 	letter   func(store.Message) (store.Letter, error)
 }
 
@@ -369,6 +370,9 @@ func (c *counting) Letter(_ context.Context, m store.Message) (store.Letter, err
 func (c *counting) FinishMessage(_ context.Context, _ store.Message, r store.MessageResult) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.failures--; c.failures >= 0 {
+		return false, errors.New("the database is away")
+	}
 	c.finished = append(c.finished, r)
 	return true, nil
 }
@@ -508,4 +512,17 @@ func (failing) Letter(context.Context, store.Message) (store.Letter, error) {
 
 func (failing) FinishMessage(context.Context, store.Message, store.MessageResult) (bool, error) {
 	return false, nil
+}
+
+// A database that is away for a moment must not cause a second mail.
+func TestThatAMessageWasSentIsWrittenDownInTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counting{waiting: map[string]int{"a": 1}, failures: 8}
+		d := &Dispatcher{Store: c, Write: plain, Transport: way(func(Mail) error { return nil }), Log: quietLog()}
+		round(t, d)
+		if len(c.finished) != 1 || c.finished[0].State != store.MessageSent {
+			t.Errorf("ended as %v", c.finished)
+		}
+	})
 }

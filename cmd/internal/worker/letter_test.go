@@ -85,8 +85,14 @@ func TestWhatTheStepsWriteBecomesALetter(t *testing.T) {
 	s.Join(t, broadcast, 1)
 	byStaff(third)
 	reminded := s.Book(t, soon(20*time.Hour), 1)
+	// Booked before the reminder was due.
+	s.Exec(t, "UPDATE reservations SET confirmed_at = now() - interval '10 days' WHERE tenant_id = $1 AND id = $2", reminded.TenantID, reminded.ID)
 	_, err = s.Store.Sweep(ctx)
 	must(err)
+	offering := s.Slot(t, 1)
+	fourth := s.Book(t, offering, 1)
+	s.Join(t, offering, 1)
+	s.Cancel(t, fourth)
 	must(s.Store.SendMyLinks(ctx, s.Tenant.ID, reminded.Email, "en"))
 
 	writer := writerOf(t, s.Store)

@@ -22,12 +22,17 @@ const (
 	shortestPause = 10 * time.Millisecond
 	// failedPause is for a pass in which something went wrong.
 	failedPause = 250 * time.Millisecond
+	// complainAgain is when the log hears of the same failure again.
+	complainAgain = time.Minute
 )
 
 // Sweeper closes what is past its enforced deadline and passes the seats on.
 type Sweeper struct {
 	Store sweeping
 	Log   *slog.Logger
+
+	lastError string
+	lastTold  time.Time
 }
 
 // Run sweeps until ctx ends: like an alarm at the next deadline, and at least
@@ -60,7 +65,16 @@ func (s *Sweeper) pass(ctx context.Context) time.Duration {
 		return errors.Join(failed, err)
 	})
 	if err != nil && ctx.Err() == nil {
-		s.Log.ErrorContext(ctx, "sweep failed", "error", err)
+		s.complain(ctx, err)
 	}
 	return wait
+}
+
+// complain logs an error, and the same one again only after a while: a slot
+// that can't be swept is tried several times a second.
+func (s *Sweeper) complain(ctx context.Context, err error) {
+	if text := err.Error(); text != s.lastError || time.Since(s.lastTold) > complainAgain {
+		s.lastError, s.lastTold = text, time.Now()
+		s.Log.ErrorContext(ctx, "sweep failed", "error", err)
+	}
 }

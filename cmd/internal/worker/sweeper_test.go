@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +102,22 @@ func TestASlotThatCannotBeSweptDoesNotKeepTheLoopSpinning(t *testing.T) {
 		runSweeper(t, s, 900*time.Millisecond)
 		if len(s.sweeps) != 4 {
 			t.Errorf("it swept at %v", s.sweeps)
+		}
+	})
+}
+
+func TestTheSameFailureIsNotToldAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := &script{pass: func(int) (store.SweepReport, error) { return store.SweepReport{}, errors.New("away") }, nextDue: nothing, began: time.Now()}
+		ctx, cancel := context.WithTimeout(t.Context(), 119*time.Second)
+		defer cancel()
+		if err := (&Sweeper{Store: s, Log: slog.New(slog.NewTextHandler(&log, nil))}).Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if told := strings.Count(log.String(), "away"); told != 2 || len(s.sweeps) < 50 {
+			t.Errorf("told %d times in %d passes", told, len(s.sweeps))
 		}
 	})
 }
