@@ -20,9 +20,9 @@ import (
 // wire loses the answer to one message: the server has done what it was told,
 // and the program can't know.
 type wire struct {
-	mu    sync.Mutex
-	mark  []byte // in the message whose answer will be lost; nil: none
-	lost  int
+	mu   sync.Mutex
+	mark []byte // in the message whose answer will be lost; nil: none
+	lost int
 }
 
 func (w *wire) loseAnswerTo(mark string) {

@@ -68,6 +68,10 @@ func code(err error) string {
 // retryable reports whether nothing of the failed attempt can have been
 // committed and another attempt may succeed.
 func retryable(err error) bool {
+	// The driver calls a commit safe to retry although only its answer was lost (seen).
+	if errors.Is(err, errUnknownFate) {
+		return false
+	}
 	switch code(err) {
 	case "40001", "40P01":
 		return true

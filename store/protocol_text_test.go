@@ -136,8 +136,20 @@ func TestSearch(t *testing.T) {
 		text string
 		want int
 	}{
-		{r.Number, 1}, {strings.ToLower(r.Number), 1}, {"taro@EXAMPLE.com", 1}, {"山田", 1}, {"やまだ", 1}, {"ﾔﾏﾀﾞ", 1}, {"5678", 2}, {"100%", 1}, {"田_太", 1},
-		{"%", 1}, {"_", 1}, {"nobody", 0}, {"", 0}, {"   ", 0},
+		{r.Number, 1},
+		{strings.ToLower(r.Number), 1},
+		{"taro@EXAMPLE.com", 1},
+		{"山田", 1},
+		{"やまだ", 1},
+		{"ﾔﾏﾀﾞ", 1},
+		{"5678", 2},
+		{"100%", 1},
+		{"田_太", 1},
+		{"%", 1},
+		{"_", 1},
+		{"nobody", 0},
+		{"", 0},
+		{"   ", 0},
 	} {
 		got, err := s.Store.Search(s.ctx(), s.Tenant.ID, c.text)
 		if err != nil || len(got) != c.want {

@@ -338,16 +338,19 @@ func (c counter) consequences(ctx context.Context, change store.Change) []views.
 		add("kept", "staff.would.closed")
 	case change.FreeSeats > 0:
 		add("open", "staff.would.open", "n", change.FreeSeats)
+	case len(change.Offered) == 0 && len(change.Told) == 0 && c.Paused:
+		add("kept", "staff.would.paused")
 	case len(change.Offered) == 0 && len(change.Told) == 0 && len(change.Ended) > 0:
 		add("kept", "staff.would.keep")
 	}
+	// The mode, where the sentences above don't name it.
 	switch {
-	case change.Mode == "first_come":
-		add("warn", "staff.would.mode_first_come")
-	case c.Paused:
-		add("warn", "staff.would.paused")
+	case change.Mode == "first_come" && len(change.Told) == 0:
+		add("open", "staff.would.mode_first_come")
 	case change.Mode == string(store.Strict):
-		add("warn", "staff.would.mode_strict")
+		add("kept", "staff.would.mode_strict")
+	case change.Mode == string(store.FirstFit) && len(change.Offered) > 0:
+		add("offer", "staff.would.mode_first_fit")
 	}
 	return append(out, c.farewells(ctx, change.Ended)...)
 }
