@@ -1,7 +1,7 @@
 # Holdfast. `make run` is all that a newcomer needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help gen build run test lint bench shots check schema postgres
+.PHONY: help gen build run test lint bench measure shots check schema postgres
 
 TOOL := go tool -modfile=.tools/go.mod
 LEND := go run ./cmd/internal/lendpostgres
@@ -39,6 +39,11 @@ bench: ## all benchmarks
 	@.ci/go.sh
 	@.ci/postgres.sh
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+measure: ## the figures of the README: ratios against something measured in the same run
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go test -tags measure -run Measure -count=1 -v -timeout 30m ./store ./web
 
 shots: ## screenshots of all pages, into shots/
 	@.ci/go.sh

@@ -88,6 +88,9 @@ func (t *slotTx) cancel(ctx context.Context, req CancelRequest, ids []string) er
 		case r.State == Cancelled:
 			ended++
 		default:
+			if err := t.seen(req.Version); err != nil {
+				return err
+			}
 			return Over
 		}
 	}
@@ -371,6 +374,8 @@ func (s *Store) Book(ctx context.Context, req BookRequest) (Reservation, Change,
 			return Closed
 		case !t.press.Before(t.slot.EndsAt):
 			return TooLate
+		case req.PartySize < 1:
+			return PartyTooLarge
 		}
 		if here, err := t.bookedHere(ctx, req.Contact.Email); err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"holdfast/store"
 	"holdfast/store/storetest/shop"
 )
@@ -29,7 +31,44 @@ func newStage(t *testing.T, edit func(*store.Policies)) *stage {
 	s.live = s.Store
 	s.Start = s.begin.Add(240 * time.Hour)
 	s.at(0)
+	t.Cleanup(s.inOrder)
 	return s
+}
+
+// What the invariants don't ask, and every slot transaction has to leave so. Cancelled slots have nothing to keep.
+const inOrderSQL = `
+SELECT 'slot ' || s.id || ' kept ' || s.kept FROM slots s
+WHERE s.order_until > $1 AND s.status <> 'cancelled' AND s.kept <> EXISTS (
+	SELECT 1 FROM waitlist_entries e WHERE e.slot_id = s.id AND e.state = 'waiting'
+		AND e.party_size <= CASE s.fit WHEN 'strict' THEN s.capacity ELSE s.capacity - s.taken END)
+UNION ALL
+SELECT 'entry ' || e.id || ' at ' || e.position FROM waitlist_entries e
+WHERE NOT EXISTS (SELECT 1 FROM events v WHERE v.slot_id = e.slot_id AND v.subject_id = e.id AND v.kind = 'joined' AND v.number = e.position)
+UNION ALL
+SELECT 'extra seats of ' || r.id FROM reservations r
+WHERE r.extra_seats > r.party_size OR (r.extra_seats > 0 AND r.state = 'held')
+UNION ALL
+SELECT 'event ' || v.id || ' of kind ' || v.kind FROM events v
+WHERE (v.number IS NULL) <> (v.kind IN ('confirmed', 'refused_late')) OR (v.number IS NULL AND v.seats <> 0)
+UNION ALL
+SELECT 'message ' || o.id || ' has the cause of another' FROM outbox o
+WHERE o.event_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM events v WHERE v.slot_id = o.slot_id AND v.number = o.event_number)`
+
+func (s *stage) inOrder() {
+	rows, err := s.Pool.Query(s.ctx(), inOrderSQL, s.now())
+	s.must(err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	s.must(err)
+	for _, line := range found {
+		s.t.Error(line)
+	}
+}
+
+func (s *stage) now() time.Time {
+	s.t.Helper()
+	now, err := s.Store.Now(s.ctx())
+	s.must(err)
+	return now
 }
 
 // at moves the clock to so long after the beginning.

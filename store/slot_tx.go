@@ -186,9 +186,6 @@ SELECT coalesce(@at::timestamptz, now()) AS press, coalesce(@at::timestamptz, cl
 // errSkipped tells the sweeper that somebody else has the slot.
 var errSkipped = errors.New("the slot is locked by another")
 
-// errRollBack makes a preview: the step runs, is read, and is undone.
-var errRollBack = errors.New("roll back on purpose")
-
 type stepOptions struct {
 	skipLocked bool
 	preview    bool

@@ -159,11 +159,12 @@ func (s *Server) mayReadMetrics(r *http.Request) bool {
 
 // localPath takes a path of ours from a form; anything else becomes usual.
 func localPath(path, usual string) string {
+	// Browsers take a backslash for a slash and leave out tabs and line breaks.
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
 		return usual
 	}
 	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") {
+	if err != nil {
 		return usual
 	}
 	return u.RequestURI()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -118,6 +119,34 @@ func TestACookieIsOnlyForThisSite(t *testing.T) {
 			t.Errorf("%s: the session's token is stored as it is, %v", scheme, err)
 		}
 	}
+}
+
+func TestAPressKeepsABrowserKnownAndAGETDoesNot(t *testing.T) {
+	t.Parallel()
+	var later time.Duration
+	s := openSite(t, shop.New(t, nil), func(c *Config) { c.Now = func() time.Time { return time.Now().Add(later) } })
+	slot := s.Slot(t, 3)
+	b := s.browser(t)
+	b.press(b.get(views.SlotURL("shop", slot.ID)), "/hold", nil).is(http.StatusSeeOther)
+	page := b.get(views.SlotURL("shop", slot.ID)).need("data-own-hold", "")
+	if page.header.Get("Cache-Control") != "no-store" {
+		t.Error("a page with the link of a hold may be stored")
+	}
+	press := func() string { return b.post("/shop/my-reservations", url.Values{}).header.Get("Set-Cookie") }
+	if press() != "" {
+		t.Error("each press writes the session")
+	}
+	later = sessionRefresh + time.Hour
+	if b.get("/shop").header.Get("Set-Cookie") != "" {
+		t.Error("a GET writes the session")
+	}
+	if press() == "" {
+		t.Error("a press after a day does not extend the session")
+	}
+	if press() != "" {
+		t.Error("the next press extends it again")
+	}
+	b.get(views.SlotURL("shop", slot.ID)).need("data-own-hold", "")
 }
 
 func TestForgedHostsChangeNothing(t *testing.T) {
