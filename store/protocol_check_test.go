@@ -168,6 +168,12 @@ func TestEachInvariantIsSeenToBreak(t *testing.T) {
 			return slot
 		}, []string{"DELETE FROM outbox WHERE slot_id = $1 AND kind = 'changed'"}, nil},
 		{
+			"I8", "a change was told that did not happen", nil,
+			func(s *stage) store.Slot { slot, _ := s.full(1); return slot },
+			[]string{`INSERT INTO outbox (tenant_id, kind, slot_id, subject_id, event_number, recipient, locale, next_attempt_at, dedupe_key, created_at)
+				SELECT tenant_id, 'changed', slot_id, subject_id, 1, recipient, locale, next_attempt_at, 'another', created_at FROM outbox WHERE slot_id = $1`}, nil,
+		},
+		{
 			"I9", "a reservation refers to another tenant's slot", nil, func(s *stage) store.Slot { slot, _ := s.full(1); s.AddTenant(s.t, "other", nil); return slot },
 			[]string{fmt.Sprintf(free, "reservations"), fmt.Sprintf(free, "waitlist_entries"), "UPDATE reservations SET tenant_id = (SELECT id FROM tenants WHERE slug = 'other') WHERE slot_id = $1"},
 			[]string{"I2", "I8"},

@@ -389,3 +389,57 @@ func TestHoldsShownDeadlineIsNeverPastTheCloseOfBooking(t *testing.T) {
 	_, err := s.Store.Confirm(s.ctx(), s.ConfirmRequest(r))
 	s.must(err)
 }
+
+// A switch whose time has passed blocks nobody, also while no sweeper runs: every step that asks for seats finds the
+// kept ones open.
+func TestASwitchThatNobodyHasHandledBlocksNobody(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		step func(s *stage, slot store.Slot, booked store.Reservation) error
+	}{
+		{"hold", func(s *stage, slot store.Slot, _ store.Reservation) error { return s.hold(slot, 1) }},
+		{"move", func(s *stage, slot store.Slot, _ store.Reservation) error {
+			other := s.SlotAt(s.t, 1, slot.StartsAt.Add(240*time.Hour))
+			_, err := s.move(s.Book(s.t, other, 1), slot)
+			return err
+		}},
+		{"enlarge", func(s *stage, _ store.Slot, booked store.Reservation) error {
+			_, err := s.party(booked, 2, shop.Customer)
+			return err
+		}},
+		{"book by staff", func(s *stage, slot store.Slot, _ store.Reservation) error {
+			_, _, err := s.Store.Book(s.ctx(), store.BookRequest{TenantID: slot.TenantID, SlotID: slot.ID, PartySize: 1, Contact: s.Person(), Actor: shop.Staff})
+			return err
+		}},
+		{"hold of several slots", func(s *stage, slot store.Slot, _ store.Reservation) error {
+			_, err := s.Store.Hold(s.ctx(), groupRequest(s, 1, slot, s.Slot(s.t, 1)))
+			return err
+		}},
+		{"join, which is told to hold", func(s *stage, slot store.Slot, _ store.Reservation) error {
+			_, err := s.Store.Join(s.ctx(), s.JoinRequest(slot, 1))
+			if err != store.SeatsFree {
+				return fmt.Errorf("got %w", err)
+			}
+			return nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, func(p *store.Policies) { p.Fit = store.Strict })
+			slot, booked := s.full(2)
+			s.Join(t, slot, 2)
+			s.Cancel(t, booked[0])
+			s.until(slot.StartsAt.Add(-3*time.Hour - time.Microsecond))
+			if got := s.Read(t, slot); got.SeatsLeft != 0 {
+				t.Fatalf("%+v", got)
+			}
+			want(t, s.hold(slot, 1), store.SoldOut)
+			s.until(slot.StartsAt.Add(-3 * time.Hour))
+			if got := s.Read(t, slot); got.SeatsLeft != 1 {
+				t.Fatalf("%+v", got)
+			}
+			s.must(c.step(s, slot, booked[1]))
+		})
+	}
+}

@@ -268,7 +268,7 @@ func TestLinksAreMailedAndTheAnswerTellsNothing(t *testing.T) {
 	b.press(b.get("/shop/my-reservations"), "/my-reservations", url.Values{views.FieldEmail: {"nobody@"}}).is(http.StatusUnprocessableEntity).need("data-error", views.FieldEmail)
 	answers := map[string]bool{}
 	for _, address := range []string{booked.Email, strings.ToUpper(booked.Email), "stranger@example.com"} {
-		for range linkMailsPerAddress + 1 {
+		for range 4 {
 			done := b.press(b.get("/shop/my-reservations"), "/my-reservations", url.Values{views.FieldEmail: {address}})
 			answers[done.location()+changing.ReplaceAllString(b.follow(done).body, "")] = true
 		}
@@ -276,8 +276,9 @@ func TestLinksAreMailedAndTheAnswerTellsNothing(t *testing.T) {
 	if len(answers) != 1 {
 		t.Errorf("%d different answers", len(answers))
 	}
+	// One an hour; the test may run over the turn of one.
 	var mails int
-	if err := s.Pool.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE kind NOT IN ('confirmed')").Scan(&mails); err != nil || mails < 1 || mails > linkMailsPerAddress {
+	if err := s.Pool.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE kind = 'my_reservations'").Scan(&mails); err != nil || mails < 1 || mails > 2 {
 		t.Errorf("%d mails, %v", mails, err)
 	}
 }

@@ -1,21 +1,11 @@
 package web
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
-	"time"
 
 	"holdfast/store"
 	"holdfast/views"
 	"holdfast/views/i18n"
-)
-
-// How many link mails one address gets. Whoever asks more often reads the same
-// answer, so that nobody can fill somebody else's mailbox.
-const (
-	linkMailsPerAddress = 3
-	linkMailsWindow     = time.Hour
 )
 
 func (s *Server) getFind(w http.ResponseWriter, r *http.Request) error {
@@ -39,15 +29,9 @@ func (s *Server) postFind(w http.ResponseWriter, r *http.Request) error {
 		return s.findPage(w, r, http.StatusUnprocessableEntity, typed, f.errs)
 	}
 	t := venue(r)
-	sum := sha256.Sum256([]byte(t.ID + "\x00" + store.PersonKey(address)))
-	wait, err := s.store.Hit(r.Context(), "links/"+hex.EncodeToString(sum[:]), linkMailsPerAddress, linkMailsWindow)
-	if err != nil {
+	// The store sends an address one such mail an hour, however often it is asked for.
+	if err := s.store.SendMyLinks(r.Context(), t.ID, address, i18n.Lang(r.Context())); err != nil {
 		return err
-	}
-	if wait == 0 {
-		if err := s.store.SendMyLinks(r.Context(), t.ID, address, i18n.Lang(r.Context())); err != nil {
-			return err
-		}
 	}
 	return s.see(w, r, views.MyReservationsURL(t.Slug)+"?sent=1", "")
 }
