@@ -105,7 +105,7 @@ WITH slot AS (
 			AND expires_at <= (SELECT coalesce(@at::timestamptz, statement_timestamp())))
 		AND NOT EXISTS (SELECT 1 FROM waitlist_entries WHERE tenant_id = @tenant AND slot_id = @slot AND state = 'offered'
 			AND expires_at <= (SELECT coalesce(@at::timestamptz, statement_timestamp())))
-		AND (SELECT count(*) FROM reservations WHERE tenant_id = @tenant AND owner = @owner AND state = 'held'
+		AND (SELECT count(DISTINCT coalesce(group_id, id)) FROM reservations WHERE tenant_id = @tenant AND owner = @owner AND state = 'held'
 			AND expires_at > (SELECT coalesce(@at::timestamptz, statement_timestamp()))) < holds_per_visitor
 	RETURNING tenant_id, id, version, capacity, terms_version, one_per_person, hold_shown, hold_grace, starts_at - booking_closes AS closes_at,
 		fit, order_until, (SELECT coalesce(@at::timestamptz, statement_timestamp())) AS now
@@ -216,7 +216,7 @@ func lookUpKey(ctx context.Context, db querier, req HoldRequest, at *time.Time) 
 const whyNotHeldSQL = `-- why not held
 SELECT s.status, s.starts_at - s.booking_opens AS opens_at, s.starts_at - s.booking_closes AS closes_at, s.terms_version, s.version, s.party_max,
 	s.kept AND s.order_until > n.now AS kept, s.kept AND s.order_until <= n.now AS switch_due, s.capacity - s.taken AS free, n.now, s.holds_per_visitor,
-	(SELECT count(*) FROM reservations r WHERE r.tenant_id = s.tenant_id AND r.owner = @owner AND r.state = 'held' AND r.expires_at > n.now)::int AS holds,
+	(SELECT count(DISTINCT coalesce(r.group_id, r.id)) FROM reservations r WHERE r.tenant_id = s.tenant_id AND r.owner = @owner AND r.state = 'held' AND r.expires_at > n.now)::int AS holds,
 	EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = s.tenant_id AND r.slot_id = s.id AND r.state = 'held' AND r.expires_at <= n.now)
 		OR EXISTS (SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = s.tenant_id AND e.slot_id = s.id AND e.state = 'offered' AND e.expires_at <= n.now)
 		OR EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = s.tenant_id AND r.slot_id = s.id AND r.entry_to_close) AS due
@@ -284,7 +284,7 @@ func (s *Store) whyNotHeld(ctx context.Context, req HoldRequest) ([]Reservation,
 }
 
 const countHoldsSQL = `-- live holds of a visitor
-SELECT count(*)::int FROM reservations WHERE tenant_id = @tenant AND owner = @owner AND state = 'held' AND expires_at > @now`
+SELECT count(DISTINCT coalesce(group_id, id))::int FROM reservations WHERE tenant_id = @tenant AND owner = @owner AND state = 'held' AND expires_at > @now`
 
 // holdSlots holds under the locks of all slots: swept first, then all judged, then all written.
 func (s *Store) holdSlots(ctx context.Context, req HoldRequest) ([]Reservation, error) {
@@ -375,12 +375,15 @@ func (t *slotTx) open() error {
 	return nil
 }
 
+// Who waited has consented when joining.
 const insertReservationSQL = `-- write reservation
 INSERT INTO reservations AS r (tenant_id, id, slot_id, party_size, state, number, name, kana, email, phone, note, locale, owner, shown_until, expires_at,
 	terms_version, one_per_person, extra_seats, idempotency_key, fingerprint, link_hash, source, entry_id, consent_version, consented_at, press_addr, press_agent,
 	person_key, created_at, confirmed_at)
 VALUES (@tenant, @id, @slot, @party, @state, @number, @name, @kana, @email, @phone, @note, @locale, @owner, @shown, @expires,
-	@terms, @one_per_person, @extra, @key, @fingerprint, @hash, @source, @entry, @consent, CASE WHEN @consent::text <> '' THEN @press::timestamptz END, @addr, @agent,
+	@terms, @one_per_person, @extra, @key, @fingerprint, @hash, @source, @entry,
+	coalesce((SELECT e.consent_version FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.id = @entry), ''),
+	(SELECT e.consented_at FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.id = @entry), @addr, @agent,
 	NULLIF(@person::text, ''), @now, CASE WHEN @state = 'confirmed' THEN @now::timestamptz END)
 RETURNING ` + reservationColumns + `, @now::timestamptz AS now`
 
@@ -397,7 +400,6 @@ type newReservation struct {
 	fingerprint []byte
 	source      Source
 	entry       *string
-	consent     string
 }
 
 func (t *slotTx) insertReservation(ctx context.Context, n newReservation) (Reservation, error) {
@@ -410,7 +412,7 @@ func (t *slotTx) insertReservation(ctx context.Context, n newReservation) (Reser
 		"kana": n.contact.Kana, "email": n.contact.Email, "phone": n.contact.Phone, "note": n.contact.Note, "locale": n.contact.Locale, "owner": n.owner,
 		"shown": n.shown, "expires": n.expires, "terms": t.slot.TermsVersion, "one_per_person": t.slot.OnePerPerson, "extra": n.extra,
 		"key": nullable(n.key), "fingerprint": n.fingerprint, "hash": tokenHash(t.s.token(linkReservation, t.tenant, id, 0)), "source": n.source,
-		"entry": n.entry, "consent": n.consent, "press": t.press, "addr": t.actor.Addr, "agent": t.actor.Agent, "person": person, "now": t.now,
+		"entry": n.entry, "addr": t.actor.Addr, "agent": t.actor.Agent, "person": person, "now": t.now,
 	})
 }
 

@@ -187,3 +187,22 @@ func TestAGroupIsNotConfirmedWhenTheTermsOfOneOfItHaveChanged(t *testing.T) {
 	_, err = s.Store.Confirm(s.ctx(), s.ConfirmRequest(pressed))
 	want(t, err, store.TermsChanged)
 }
+
+func TestAGroupCountsAsOneHoldOfTheVisitor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(p *store.Policies) { p.HoldsPerVisitor = 2 })
+	a, b := s.Slot(t, 5), s.Slot(t, 5)
+	group := groupRequest(s, 1, a, b)
+	_, err := s.Store.Hold(s.ctx(), group)
+	s.must(err)
+	single := s.HoldRequest(a, 1)
+	single.Owner = group.Owner
+	_, err = s.Store.Hold(s.ctx(), single)
+	s.must(err)
+	single.Key = "one more"
+	_, err = s.Store.Hold(s.ctx(), single)
+	want(t, err, store.TooManyHolds)
+	group.Key = "another"
+	_, err = s.Store.Hold(s.ctx(), group)
+	want(t, err, store.TooManyHolds)
+}

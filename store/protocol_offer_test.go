@@ -513,3 +513,23 @@ func TestTheOfferLinkAndTheEntryLinkHaveOnePurposeEach(t *testing.T) {
 	_, err = s.Store.OfferByToken(s.ctx(), s.AddTenant(t, "other", nil).ID, offer)
 	want(t, err, store.NotFound)
 }
+
+func TestTheBookingKeepsTheConsentOfJoining(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	slot, booked := s.full(1)
+	req := s.JoinRequest(slot, 1)
+	req.ConsentVersion = "2027-01"
+	e, err := s.Store.Join(s.ctx(), req)
+	s.must(err)
+	s.at(time.Hour)
+	s.Cancel(t, booked[0])
+	r, err := s.accept(e)
+	s.must(err)
+	var version string
+	var at time.Time
+	s.must(s.Pool.QueryRow(s.ctx(), "SELECT consent_version, consented_at FROM reservations WHERE id = $1", r.ID).Scan(&version, &at))
+	if version != "2027-01" || !at.Equal(s.begin) {
+		t.Fatal(version, at)
+	}
+}

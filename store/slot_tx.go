@@ -233,6 +233,9 @@ func (s *Store) onSlots(ctx context.Context, step, tenant string, slots []string
 			// judged once more, the step sees it and says AlreadyBooked.
 			personTried = true
 			continue
+		case violated(err, "reservations_person"):
+			// It is still there: a booking made when the slot allowed one per person.
+			return nil, AlreadyBooked
 		case violated(err, "reservations_number") && attempt < 4: // drawn anew
 			continue
 		case retryable(err) && attempt < 4:
