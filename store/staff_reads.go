@@ -137,3 +137,18 @@ func (s *Store) Arrived(ctx context.Context, tenant string, slots []string) (map
 	})
 	return arrived, classify(err)
 }
+
+const vacancyCallsSQL = `-- people to call about open seats
+SELECT ` + entryColumns + `, 0 AS place, 0 AS of, n.now
+FROM (SELECT coalesce(@at::timestamptz, statement_timestamp()) AS now) n, slots s
+JOIN waitlist_entries e ON e.tenant_id = s.tenant_id AND e.slot_id = s.id AND e.state = 'waiting'
+WHERE s.tenant_id = @tenant AND s.status = 'open' AND NOT s.waitlist_paused AND s.starts_at > n.now AND s.order_until <= n.now
+	AND s.starts_at - s.booking_opens <= n.now AND s.starts_at - s.booking_closes > n.now
+	AND s.taken + e.party_size <= s.capacity AND e.email = ''
+ORDER BY s.starts_at, e.position LIMIT @limit`
+
+// VacancyCalls lists those who wait without an address while seats that would do for them are open to whoever
+// comes first: only somebody who calls tells them. By start of the slot.
+func (s *Store) VacancyCalls(ctx context.Context, tenant string, limit int) ([]Entry, error) {
+	return list[Entry](ctx, s.db, vacancyCallsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
+}

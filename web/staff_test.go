@@ -518,8 +518,7 @@ func TestACallerClaimsOpenSeats(t *testing.T) {
 	fields.Set(views.FieldName, "電話 の人")
 	b.post(views.StaffSlotJoinURL("shop", slot.ID), fields).is(http.StatusSeeOther)
 	s.Cancel(t, r)
-	day := slot.StartsAt.In(s.Tenant.Location()).Format(time.DateOnly)
-	b.follow(b.press(b.get(views.StaffDayURL("shop", day)).need("data-state", "call"), "/claim", nil)).need("data-state", "done").says("電話 の人")
+	b.follow(b.press(b.get("/staff/shop/today").need("data-state", "call"), "/claim", nil)).need("data-state", "done").says("電話 の人")
 	if got := s.Read(t, slot); got.Confirmed != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -729,7 +728,7 @@ func TestStaffPagesKeepToTheirBudgetOfStatements(t *testing.T) {
 		most int
 		open func() page
 	}{
-		{"today", 14, func() page { return b.get(views.StaffDayURL("shop", day)) }},
+		{"today", 15, func() page { return b.get(views.StaffDayURL("shop", day)) }},
 		{"slot", 15, func() page { return b.get(views.StaffSlotURL("shop", slot.ID)) }},
 		{"slot that somebody left", 16, func() page { return b.get(views.StaffSlotURL("shop", moved.SlotID)) }},
 		// The step itself, made and undone, is among these.

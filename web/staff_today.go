@@ -79,7 +79,7 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 		v.Counts.Waiting += line.Waiting
 		v.Counts.Arrived += line.Arrived
 	}
-	if v.Attention, err = s.attention(r, n, slots, waitlists); err != nil {
+	if v.Attention, err = s.attention(r, n); err != nil {
 		return err
 	}
 	if v.Page, v.Staff, err = s.staffPage(r, "today", i18n.T(ctx, "staff.nav.today"), v.SelfURL); err != nil {
@@ -124,8 +124,8 @@ func slotText(ctx context.Context, t store.Tenant, o oneSlot) string {
 
 // attention is what somebody should do, over all days: whom to call because
 // nobody else tells them, what could not be sent, and whose answer is about to
-// be too late. Four statements at most.
-func (s *Server) attention(r *http.Request, n names, day []store.Slot, waitlists map[string][]store.Entry) (views.StaffAttention, error) {
+// be too late. Five statements at most.
+func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, error) {
 	ctx, t := r.Context(), venue(r)
 	var v views.StaffAttention
 	offers, err := s.store.OpenOffers(ctx, t.ID, offersShown)
@@ -136,8 +136,13 @@ func (s *Server) attention(r *http.Request, n names, day []store.Slot, waitlists
 	if err != nil {
 		return v, err
 	}
+	// First come, first served: whoever has no address learns of open seats from a call only.
+	vacancies, err := s.store.VacancyCalls(ctx, t.ID, offersShown)
+	if err != nil {
+		return v, err
+	}
 	var ids []string
-	for _, e := range offers {
+	for _, e := range slices.Concat(offers, vacancies) {
 		ids = append(ids, e.SlotID)
 	}
 	for _, m := range failed {
@@ -162,19 +167,12 @@ func (s *Server) attention(r *http.Request, n names, day []store.Slot, waitlists
 			v.Lapsing = append(v.Lapsing, lapsing(ctx, t, o, e))
 		}
 	}
-	// First come, first served: whoever has no address learns of open seats from a call only.
-	for _, slot := range day {
-		if slot.OrderRules || slot.Paused || !slot.Bookable() {
-			continue
-		}
-		for _, e := range waitlists[slot.ID] {
-			if e.State == store.Waiting && e.Email == "" && e.PartySize <= slot.SeatsLeft {
-				call := offerCall(ctx, t, n.of(slot), e)
-				call.AcceptURL = views.StaffEntryClaimURL(t.Slug, slot.ID, e.ID)
-				call.Until = views.Deadline{Text: momentAt(ctx, t, slot.ClosesAt, slot.Now)}
-				v.Calls = append(v.Calls, call)
-			}
-		}
+	for _, e := range vacancies {
+		o := slots[e.SlotID]
+		call := offerCall(ctx, t, o, e)
+		call.AcceptURL = views.StaffEntryClaimURL(t.Slug, o.ID, e.ID)
+		call.Until = views.Deadline{Text: momentAt(ctx, t, o.ClosesAt, o.Now)}
+		v.Calls = append(v.Calls, call)
 	}
 	v.Messages, err = s.messageViews(r, failed, slots)
 	return v, err
