@@ -168,8 +168,36 @@
 		const strip = $(".strip");
 		const day = strip && $(".day-tab.current", strip);
 		if (day) strip.scrollLeft = day.offsetLeft - (strip.clientWidth - day.offsetWidth) / 2;
+		zones();
 		tick();
 	};
+
+	// --- The venue's clock is named beside its times where the visitor's shows
+	// another time at that instant.
+
+	const zones = () => {
+		for (const el of $$("[data-zone]")) {
+			try {
+				const clock = (timeZone) => new Intl.DateTimeFormat("en", { timeZone, dateStyle: "short", timeStyle: "short" }).format(new Date(el.dataset.zoneAt));
+				el.toggleAttribute("data-shown", clock(el.dataset.zone) !== clock(undefined));
+			} catch {
+				// A zone that this browser does not know: the foot names it.
+			}
+		}
+	};
+
+	// --- In the month the arrows go by day and by week.
+
+	document.addEventListener("keydown", (e) => {
+		const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[e.key];
+		const from = e.target.closest?.("[data-month] a[data-date]");
+		if (!step || !from || e.ctrlKey || e.metaKey || e.altKey) return;
+		const days = $$("[data-date]", from.closest("[data-month]"));
+		const to = days[days.indexOf(from) + step];
+		if (!to?.matches("a")) return;
+		e.preventDefault();
+		to.focus();
+	});
 
 	let main = $("#main");
 

@@ -436,49 +436,6 @@ func (t *slotTx) confirmedAtOnce(_ context.Context, r Reservation, number int64,
 	return nil
 }
 
-// ContactRequest corrects who a booking is for.
-type ContactRequest struct {
-	TenantID string
-	ID       string
-	Contact  Contact // normalised
-	Actor    Actor
-}
-
-const contactSQL = `-- correct contact
-UPDATE reservations SET name = @name, kana = @kana, email = @email, phone = @phone, note = @note, locale = @locale,
-	person_key = CASE WHEN one_per_person THEN NULLIF(@person::text, '') END, press_addr = @addr, press_agent = @agent
-WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
-
-// CorrectContact changes the contact of a booking, also in a full slot: seats
-// are not asked for. Refusals: NotFound, Over, AlreadyBooked (the new address has a booking here).
-func (s *Store) CorrectContact(ctx context.Context, req ContactRequest) (Reservation, error) {
-	var corrected Reservation
-	_, err := s.onReservation(ctx, "contact", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {
-		corrected = r
-		if r.State != Confirmed {
-			return Over
-		}
-		if PersonKey(r.Email) != PersonKey(req.Contact.Email) {
-			if booked, err := t.bookedHere(ctx, req.Contact.Email); err != nil {
-				return err
-			} else if booked {
-				return AlreadyBooked
-			}
-		}
-		c := req.Contact
-		err := t.exec(ctx, 1, contactSQL, pgx.StrictNamedArgs{
-			"tenant": t.tenant, "id": r.ID, "name": c.Name, "kana": c.Kana, "email": c.Email, "phone": c.Phone, "note": c.Note, "locale": c.Locale,
-			"person": PersonKey(c.Email), "addr": t.actor.Addr, "agent": t.actor.Agent,
-		})
-		if err != nil {
-			return err
-		}
-		corrected.Name, corrected.Kana, corrected.Email, corrected.Phone, corrected.Note, corrected.Locale = c.Name, c.Kana, c.Email, c.Phone, c.Note, c.Locale
-		return t.sweepOnly(ctx) // an entry of the same person has nothing more to wait for
-	})
-	return corrected, s.settle("contact", err)
-}
-
 // AttendanceRequest says whether a party came.
 type AttendanceRequest struct {
 	TenantID   string
@@ -495,5 +452,8 @@ RETURNING ` + reservationColumns + `, statement_timestamp() AS now`
 // SetAttendance notes that a party has arrived or not. Refusals: NotFound (or no longer booked).
 func (s *Store) SetAttendance(ctx context.Context, req AttendanceRequest) (Reservation, error) {
 	r, err := one[Reservation](ctx, s.db, attendanceSQL, pgx.StrictNamedArgs{"tenant": req.TenantID, "id": req.ID, "attendance": req.Attendance})
+	if err == nil {
+		s.changed(req.TenantID, r.SlotID)
+	}
 	return r, s.settle("attendance", err)
 }

@@ -87,6 +87,8 @@ WITH owed AS (
 		WHEN e.kind = 'revoked' OR (e.kind = 'withdrawn' AND e.details ? 'removed') THEN 'revoked'
 		WHEN e.kind = 'vacancy_told' THEN 'vacancy'
 		WHEN e.kind = 'moved_in' THEN 'moved'
+		WHEN e.kind = 'email_asked' THEN 'confirm_email'
+		WHEN e.kind = 'email_changed' THEN 'email_changed'
 	END AS kind) m
 	WHERE m.kind IS NOT NULL AND NOT e.details ? 'notice' AND (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid)
 ), reachable AS (

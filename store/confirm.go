@@ -53,6 +53,9 @@ func (s *Store) Confirm(ctx context.Context, req ConfirmRequest) (Reservation, e
 	if violated(err, "reservations_person") {
 		err = AlreadyBooked
 	}
+	if err == nil {
+		s.changed(req.TenantID, r.SlotID)
+	}
 	return r, s.settle("confirm", err)
 }
 
@@ -64,7 +67,7 @@ func (s *Store) Confirm(ctx context.Context, req ConfirmRequest) (Reservation, e
 const confirmSQL = `-- confirm
 WITH r AS (
 	UPDATE reservations AS r SET state = 'confirmed', confirmed_at = (SELECT coalesce(@at::timestamptz, statement_timestamp())),
-		name = @name, kana = @kana, email = @email, phone = @phone, note = @note, locale = @locale,
+		name = @name, kana = @kana, email = @email, phone = @phone, note = @note, locale = @locale, answers = @answers::jsonb,
 		person_key = CASE WHEN one_per_person THEN NULLIF(@person::text, '') END,
 		consent_version = @consent, consented_at = (SELECT CASE WHEN @consent::text <> '' THEN coalesce(@at::timestamptz, statement_timestamp()) END),
 		press_addr = @addr, press_agent = @agent,
@@ -105,7 +108,7 @@ func (s *Store) confirm(ctx context.Context, req ConfirmRequest) (Reservation, e
 func (req ConfirmRequest) args(at *time.Time, id string) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{
 		"at": at, "tenant": req.TenantID, "id": id, "owner": req.Owner, "terms": req.TermsVersion, "name": req.Contact.Name, "kana": req.Contact.Kana,
-		"email": req.Contact.Email, "phone": req.Contact.Phone, "note": req.Contact.Note, "locale": req.Contact.Locale, "person": PersonKey(req.Contact.Email),
+		"email": req.Contact.Email, "phone": req.Contact.Phone, "note": req.Contact.Note, "locale": req.Contact.Locale, "person": PersonKey(req.Contact.Email), "answers": jsonAnswers(req.Contact.Answers),
 		"consent": req.ConsentVersion, "actor": req.Actor.label(), "addr": req.Actor.Addr, "agent": req.Actor.Agent, "message": newID(),
 	}
 }
@@ -148,7 +151,7 @@ SELECT EXISTS (
 // confirmOfGroupSQL is confirmSQL for a row that is locked and judged.
 const confirmOfGroupSQL = `-- confirm one of a group
 WITH r AS (
-	UPDATE reservations AS r SET state = 'confirmed', confirmed_at = @now, name = @name, kana = @kana, email = @email, phone = @phone, note = @note, locale = @locale,
+	UPDATE reservations AS r SET state = 'confirmed', confirmed_at = @now, name = @name, kana = @kana, email = @email, phone = @phone, note = @note, locale = @locale, answers = @answers::jsonb,
 		person_key = CASE WHEN one_per_person THEN NULLIF(@person::text, '') END,
 		consent_version = @consent, consented_at = CASE WHEN @consent::text <> '' THEN @now::timestamptz END, press_addr = @addr, press_agent = @agent,
 		entry_to_close = one_per_person AND EXISTS (SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.slot_id = r.slot_id

@@ -111,6 +111,9 @@
 //	vacancy_told      a waiting party was told of open seats
 //	capacity_changed  the number of seats
 //	party_changed     a booking became smaller or larger
+//	contact_changed   name, kana, phone, note or answers of a booking were corrected
+//	email_asked       another address was named; not used before it is confirmed
+//	email_changed     the new address was confirmed, or staff have set it
 //	moved_out         a booking left for another slot
 //	moved_in          a booking came from another slot
 //	closed, reopened  the slot takes no new parties, takes them again

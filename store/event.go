@@ -32,6 +32,9 @@ const (
 	EventVacancyTold     EventKind = "vacancy_told"
 	EventCapacityChanged EventKind = "capacity_changed"
 	EventPartyChanged    EventKind = "party_changed"
+	EventContactChanged  EventKind = "contact_changed"
+	EventEmailAsked      EventKind = "email_asked"
+	EventEmailChanged    EventKind = "email_changed"
 	EventMovedOut        EventKind = "moved_out"
 	EventMovedIn         EventKind = "moved_in"
 	EventClosed          EventKind = "closed"
@@ -48,7 +51,7 @@ const (
 var EventKinds = []EventKind{
 	EventHeld, EventConfirmed, EventExtended, EventReleased, EventExpired, EventCancelled, EventJoined, EventOffered, EventStaffOffered,
 	EventAccepted, EventDeclined, EventLapsed, EventWithdrawn, EventRevoked, EventEntryClosed, EventEntryChanged, EventClaimed,
-	EventVacancyTold, EventCapacityChanged, EventPartyChanged, EventMovedOut, EventMovedIn, EventClosed, EventReopened, EventPaused,
+	EventVacancyTold, EventCapacityChanged, EventPartyChanged, EventContactChanged, EventEmailAsked, EventEmailChanged, EventMovedOut, EventMovedIn, EventClosed, EventReopened, EventPaused,
 	EventResumed, EventTermsChanged, EventPolicyChanged, EventSlotCancelled, EventRefusedLate,
 }
 

@@ -58,6 +58,7 @@ func (s *Store) hold(ctx context.Context, req HoldRequest) ([]Reservation, error
 	held, err := s.holdOne(ctx, req)
 	switch {
 	case err == nil:
+		s.changed(req.TenantID, held.SlotID)
 		return []Reservation{held}, nil
 	case errors.Is(err, pgx.ErrNoRows):
 		s.zeroRows("hold")
@@ -377,10 +378,10 @@ func (t *slotTx) open() error {
 
 // Who waited has consented when joining.
 const insertReservationSQL = `-- write reservation
-INSERT INTO reservations AS r (tenant_id, id, slot_id, party_size, state, number, name, kana, email, phone, note, locale, owner, shown_until, expires_at,
+INSERT INTO reservations AS r (tenant_id, id, slot_id, party_size, state, number, name, kana, email, phone, note, answers, locale, owner, shown_until, expires_at,
 	terms_version, one_per_person, extra_seats, idempotency_key, fingerprint, link_hash, source, entry_id, consent_version, consented_at, press_addr, press_agent,
 	person_key, created_at, confirmed_at)
-VALUES (@tenant, @id, @slot, @party, @state, @number, @name, @kana, @email, @phone, @note, @locale, @owner, @shown, @expires,
+VALUES (@tenant, @id, @slot, @party, @state, @number, @name, @kana, @email, @phone, @note, @answers::jsonb, @locale, @owner, @shown, @expires,
 	@terms, @one_per_person, @extra, @key, @fingerprint, @hash, @source, @entry,
 	coalesce((SELECT e.consent_version FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.id = @entry), ''),
 	(SELECT e.consented_at FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.id = @entry), @addr, @agent,
@@ -409,7 +410,7 @@ func (t *slotTx) insertReservation(ctx context.Context, n newReservation) (Reser
 	}
 	return one[Reservation](ctx, t.tx, insertReservationSQL, pgx.StrictNamedArgs{
 		"tenant": t.tenant, "id": id, "slot": t.slot.ID, "party": n.party, "state": n.state, "number": newNumber(), "name": n.contact.Name,
-		"kana": n.contact.Kana, "email": n.contact.Email, "phone": n.contact.Phone, "note": n.contact.Note, "locale": n.contact.Locale, "owner": n.owner,
+		"kana": n.contact.Kana, "email": n.contact.Email, "phone": n.contact.Phone, "note": n.contact.Note, "answers": jsonAnswers(n.contact.Answers), "locale": n.contact.Locale, "owner": n.owner,
 		"shown": n.shown, "expires": n.expires, "terms": t.slot.TermsVersion, "one_per_person": t.slot.OnePerPerson, "extra": n.extra,
 		"key": nullable(n.key), "fingerprint": n.fingerprint, "hash": tokenHash(t.s.token(linkReservation, t.tenant, id, 0)), "source": n.source,
 		"entry": n.entry, "addr": t.actor.Addr, "agent": t.actor.Agent, "person": person, "now": t.now,

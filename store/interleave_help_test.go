@@ -261,6 +261,21 @@ func killWaiting(t *testing.T, s *shop.Shop, step string) {
 	}
 }
 
+// deadlocksSurface makes the shop's connections wait out a deadlock until it is a
+// lock timeout, and so a refusal that the test sees. As they are, Postgres would
+// end one of the two after a second and the step would quietly be made again.
+func deadlocksSurface(t *testing.T, s *shop.Shop, conns int) {
+	t.Helper()
+	s.Exec(t, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = 600000', current_database()); END $$")
+	st, err := store.New(s.NewPool(t, conns), shop.Secret, store.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := s.Store
+	t.Cleanup(func() { s.Store = was }) // which computes the invariants when this pool is closed
+	s.Store = st
+}
+
 // dump is all rows of all tables that steps write, to compare before and after.
 func dump(t *testing.T, s *shop.Shop) string {
 	t.Helper()

@@ -341,6 +341,7 @@ func TestTwoSweepersShareTheWork(t *testing.T) {
 func TestCrossingMovesBothArrive(t *testing.T) {
 	t.Parallel()
 	s := shop.New(t, nil)
+	deadlocksSurface(t, s, 4)
 	a, b := s.Slot(t, 2), s.Slot(t, 2)
 	x, y := s.Book(t, a, 1), s.Book(t, b, 1)
 	r := newRival(t, s)
@@ -361,6 +362,7 @@ func TestCrossingMovesBothArrive(t *testing.T) {
 func TestCrossingMovesIntoFullSlotsAreBothRefused(t *testing.T) {
 	t.Parallel()
 	s := shop.New(t, nil)
+	deadlocksSurface(t, s, 4)
 	a, b := s.Slot(t, 1), s.Slot(t, 1)
 	x, y := s.Book(t, a, 1), s.Book(t, b, 1)
 	r := newRival(t, s)
@@ -442,6 +444,7 @@ func TestTheSameMovePressedTwiceAtOnceMovesOnce(t *testing.T) {
 func TestGroupsHeldInOppositeOrderDoNotBlockEachOther(t *testing.T) {
 	t.Parallel()
 	s := shop.New(t, nil)
+	deadlocksSurface(t, s, 4)
 	a, b := s.Slot(t, 1), s.Slot(t, 1)
 	forth, back := s.HoldRequest(a, 1), s.HoldRequest(b, 1)
 	forth.Slots = append(forth.Slots, store.HoldSlot{ID: b.ID, TermsVersion: b.TermsVersion})
@@ -468,5 +471,63 @@ func TestGroupsHeldInOppositeOrderDoNotBlockEachOther(t *testing.T) {
 		pressRelease(t, s, x[0]).ok(t)
 		taken(t, s, a, 0)
 		taken(t, s, b, 0)
+	}
+}
+
+// What is due is judged by the clock read after the lock was had, and new
+// deadlines count from it: who waited long for a lock gives nobody a shorter offer.
+func TestWhatBecomesDueWhileAStepWaitsIsSweptByIt(t *testing.T) {
+	t.Parallel()
+	s := shop.New(t, nil)
+	slot := s.Slot(t, 2)
+	booked, held := s.Book(t, slot, 1), s.Hold(t, slot, 1)
+	one, two := s.Join(t, slot, 1), s.Join(t, slot, 1)
+	r := newRival(t, s)
+	r.lockSlot(slot)
+	cancel := pressCancel(t, s, booked, shop.Customer)
+	s.Waiting(t, 1)
+	r.exec("UPDATE reservations SET expires_at = clock_timestamp(), shown_until = clock_timestamp() WHERE id = $1", held.ID)
+	var released time.Time
+	if err := r.tx.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&released); err != nil {
+		t.Fatal(err)
+	}
+	r.commit()
+	change := cancel.ok(t)
+	if len(change.Offered) != 2 || change.Offered[0].ID != one.ID || change.Offered[1].ID != two.ID {
+		t.Fatalf("offered to %d, want both in order", len(change.Offered))
+	}
+	for _, e := range change.Offered {
+		if e.OfferedAt.Before(released) || e.ShownUntil.Before(released.Add(30*time.Minute)) {
+			t.Fatalf("offered at %s until %s, the lock was had after %s", e.OfferedAt, e.ShownUntil, released)
+		}
+	}
+	if got := s.Reservation(t, held); got.State != store.ExpiredR {
+		t.Fatalf("the hold is %s", got.State)
+	}
+	taken(t, s, slot, 2)
+}
+
+// A press is judged by its arrival: the window that closes while it waits does not shut it out.
+func TestAHoldPressedBeforeBookingClosesIsServedAfterWaitingPastIt(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []bool{false, true} {
+		t.Run(map[bool]string{false: "in one statement", true: "with something due"}[slow], func(t *testing.T) {
+			t.Parallel()
+			s := shop.New(t, func(p *store.Policies) { p.WaitlistMode = store.WaitlistNone })
+			slot := s.Slot(t, 2)
+			if slow {
+				due(t, s, "reservations", s.Hold(t, slot, 2).ID, 0)
+			}
+			r := newRival(t, s)
+			r.lockSlot(slot)
+			hold := pressHold(t, s, s.HoldRequest(slot, 1))
+			s.Waiting(t, 1)
+			r.exec("UPDATE slots SET booking_closes = starts_at - clock_timestamp() WHERE id = $1", slot.ID)
+			r.commit()
+			got := hold.ok(t)
+			if closes := s.Read(t, slot).ClosesAt; got[0].ShownUntil.After(closes) {
+				t.Fatalf("shown until %s, booking closed at %s", got[0].ShownUntil, closes)
+			}
+		})
 	}
 }

@@ -21,9 +21,9 @@ type JoinRequest struct {
 }
 
 const insertEntrySQL = `-- join
-INSERT INTO waitlist_entries AS e (tenant_id, id, slot_id, party_size, state, position, name, kana, email, phone, note, locale, person_key, link_hash,
+INSERT INTO waitlist_entries AS e (tenant_id, id, slot_id, party_size, state, position, name, kana, email, phone, note, answers, locale, person_key, link_hash,
 	source, consent_version, consented_at, press_addr, press_agent, joined_at)
-VALUES (@tenant, @id, @slot, @party, 'waiting', @position, @name, @kana, @email, @phone, @note, @locale, NULLIF(@person::text, ''), @hash,
+VALUES (@tenant, @id, @slot, @party, 'waiting', @position, @name, @kana, @email, @phone, @note, @answers::jsonb, @locale, NULLIF(@person::text, ''), @hash,
 	@source, @consent, CASE WHEN @consent::text <> '' THEN @press::timestamptz END, @addr, @agent, @now)
 RETURNING ` + entryColumns + `, 0 AS place, 0 AS of, @now::timestamptz AS now`
 
@@ -81,7 +81,7 @@ func (t *slotTx) join(ctx context.Context, req JoinRequest) (Entry, error) {
 	// The position is the number of the joining event, which is written last.
 	e, err := one[Entry](ctx, t.tx, insertEntrySQL, pgx.StrictNamedArgs{
 		"tenant": t.tenant, "id": id, "slot": t.slot.ID, "party": req.PartySize, "position": t.slot.Version + 1, "name": req.Contact.Name,
-		"kana": req.Contact.Kana, "email": req.Contact.Email, "phone": req.Contact.Phone, "note": req.Contact.Note, "locale": req.Contact.Locale,
+		"kana": req.Contact.Kana, "email": req.Contact.Email, "phone": req.Contact.Phone, "note": req.Contact.Note, "answers": jsonAnswers(req.Contact.Answers), "locale": req.Contact.Locale,
 		"person": PersonKey(req.Contact.Email), "hash": tokenHash(t.s.token(linkEntry, t.tenant, id, 0)), "source": req.Source,
 		"consent": req.ConsentVersion, "press": t.press, "addr": t.actor.Addr, "agent": t.actor.Agent, "now": t.now,
 	})
@@ -299,7 +299,7 @@ func (s *Store) Rejoin(ctx context.Context, p Press) (Entry, error) {
 	}
 	return s.Join(ctx, JoinRequest{
 		TenantID: old.TenantID, SlotID: old.SlotID, PartySize: old.PartySize,
-		Contact: Contact{Name: old.Name, Kana: old.Kana, Email: old.Email, Phone: old.Phone, Note: old.Note, Locale: old.Locale},
+		Contact: Contact{Name: old.Name, Kana: old.Kana, Email: old.Email, Phone: old.Phone, Note: old.Note, Locale: old.Locale, Answers: old.Answers},
 		Key:     "rejoin " + old.ID, Source: old.Source, Actor: p.Actor,
 	})
 }

@@ -18,6 +18,7 @@ const (
 	linkReservation purpose = "reservation"
 	linkEntry       purpose = "waitlist"
 	linkOffer       purpose = "offer"
+	linkEmail       purpose = "email"
 	linkJoin        purpose = "join" // not a link: names the entry that a form's key stands for
 )
 

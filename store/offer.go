@@ -89,7 +89,7 @@ func (t *slotTx) judgeOffer(ctx context.Context, e Entry, terms int) error {
 func (t *slotTx) bookEntry(ctx context.Context, e Entry, kind EventKind, seats int) (Reservation, error) {
 	r, err := t.insertReservation(ctx, newReservation{
 		state: Confirmed, party: e.PartySize, owner: "entry:" + e.ID, source: SourceWaitlist, entry: &e.ID,
-		contact: Contact{Name: e.Name, Kana: e.Kana, Email: e.Email, Phone: e.Phone, Note: e.Note, Locale: e.Locale},
+		contact: Contact{Name: e.Name, Kana: e.Kana, Email: e.Email, Phone: e.Phone, Note: e.Note, Locale: e.Locale, Answers: e.Answers},
 	})
 	if err != nil {
 		return Reservation{}, err

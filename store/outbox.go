@@ -24,13 +24,15 @@ const (
 	KindRevoked       MessageKind = "revoked"        // staff took the offer back or the entry off the list
 	KindVacancy       MessageKind = "vacancy"        // seats are open, first come, first served
 	KindReminder      MessageKind = "reminder"
+	KindConfirmEmail  MessageKind = "confirm_email"   // to an address newly named for a booking: its owner is to press the link
+	KindEmailChanged  MessageKind = "email_changed"   // to the old address
 	KindMyLinks       MessageKind = "my_reservations" // the links of one address
 )
 
 // MessageKinds lists every kind, for tests that demand a text for each.
 var MessageKinds = []MessageKind{
 	KindConfirmed, KindCancelled, KindMoved, KindChanged, KindSlotCancelled, KindJoined, KindOffer, KindLapsed, KindRevoked,
-	KindVacancy, KindReminder, KindMyLinks,
+	KindVacancy, KindReminder, KindConfirmEmail, KindEmailChanged, KindMyLinks,
 }
 
 // message is an outbox row to be written.
@@ -272,6 +274,8 @@ func (l Letter) pointless() bool {
 	case KindConfirmed, KindMoved, KindChanged:
 		// A booking that has moved on since is told about by a later message.
 		return l.Reservation.State != Confirmed || l.Reservation.SlotID != l.Slot.ID || over
+	case KindConfirmEmail:
+		return l.Reservation.State != Confirmed || l.Reservation.EmailNew != l.Message.Recipient || l.Reservation.EmailChangeOver(l.Reservation.Now)
 	case KindLapsed:
 		return over
 	}

@@ -19,36 +19,37 @@ func (o Outcome) Error() string { return string(o) }
 
 // The refusals. A step names the first that applies, its own row before the slot.
 const (
-	NotFound       Outcome = "not_found"       // absent, or another tenant's: the two can't be told apart
-	NotOwner       Outcome = "not_owner"       // the hold is somebody else's
-	Expired        Outcome = "expired"         // the enforced deadline of a hold or an offer has passed
-	Over           Outcome = "over"            // released, cancelled, declined or withdrawn: nothing left to act on
-	TooLate        Outcome = "too_late"        // booking or cancelling has closed
-	TooEarly       Outcome = "too_early"       // booking has not opened
-	Closed         Outcome = "closed"          // the slot is closed or cancelled
-	SoldOut        Outcome = "sold_out"        // not enough seats, or the free ones are kept for the waitlist
-	TermsChanged   Outcome = "terms_changed"   // time, resource or service are no longer what the page showed
-	Conflict       Outcome = "conflict"        // the state is no longer what the page showed
-	KeyReused      Outcome = "key_reused"      // the idempotency key stands for another request
-	AlreadyBooked  Outcome = "already_booked"  // this person has a booking in this slot
-	AlreadyWaiting Outcome = "already_waiting" // this person has a live entry in this slot
-	TooManyHolds   Outcome = "too_many_holds"  // this visitor holds as many reservations as allowed
-	PartyTooLarge  Outcome = "party_too_large" // more people than one reservation, or the slot, may have
-	SeatsFree      Outcome = "seats_free"      // no need to wait: a hold would succeed
-	WaitlistOff    Outcome = "waitlist_off"    // the slot has no waitlist
-	WaitlistFull   Outcome = "waitlist_full"   // the waitlist is at its length
-	OrderRules     Outcome = "order_rules"     // seats go by order still: a claim is too early
-	NotExtendable  Outcome = "not_extendable"  // extended already, or somebody waits
-	BelowTaken     Outcome = "below_taken"     // the capacity can't be lower than the seats taken
-	Overlaps       Outcome = "overlaps"        // the resource is in another slot at that time
-	Busy           Outcome = "busy"            // a lock or the database could not be had in time; nothing is known to have happened
+	NotFound       Outcome = "not_found"        // absent, or another tenant's: the two can't be told apart
+	NotOwner       Outcome = "not_owner"        // the hold is somebody else's
+	Expired        Outcome = "expired"          // the enforced deadline of a hold or an offer has passed
+	Over           Outcome = "over"             // released, cancelled, declined or withdrawn: nothing left to act on
+	TooLate        Outcome = "too_late"         // booking or cancelling has closed
+	TooEarly       Outcome = "too_early"        // booking has not opened
+	Closed         Outcome = "closed"           // the slot is closed or cancelled
+	SoldOut        Outcome = "sold_out"         // not enough seats, or the free ones are kept for the waitlist
+	TermsChanged   Outcome = "terms_changed"    // time, resource or service are no longer what the page showed
+	Conflict       Outcome = "conflict"         // the state is no longer what the page showed
+	KeyReused      Outcome = "key_reused"       // the idempotency key stands for another request
+	AlreadyBooked  Outcome = "already_booked"   // this person has a booking in this slot
+	AlreadyWaiting Outcome = "already_waiting"  // this person has a live entry in this slot
+	TooManyHolds   Outcome = "too_many_holds"   // this visitor holds as many reservations as allowed
+	PartyTooLarge  Outcome = "party_too_large"  // more people than one reservation, or the slot, may have
+	SeatsFree      Outcome = "seats_free"       // no need to wait: a hold would succeed
+	WaitlistOff    Outcome = "waitlist_off"     // the slot has no waitlist
+	WaitlistFull   Outcome = "waitlist_full"    // the waitlist is at its length
+	OrderRules     Outcome = "order_rules"      // seats go by order still: a claim is too early
+	NotExtendable  Outcome = "not_extendable"   // extended already, or somebody waits
+	BelowTaken     Outcome = "below_taken"      // the capacity can't be lower than the seats taken
+	Overlaps       Outcome = "overlaps"         // the resource is in another slot at that time
+	TooManyChanges Outcome = "too_many_changes" // as many new addresses were named for this booking as may be
+	Busy           Outcome = "busy"             // a lock or the database could not be had in time; nothing is known to have happened
 )
 
 // Outcomes lists every refusal, for tests that demand words for each.
 var Outcomes = []Outcome{
 	NotFound, NotOwner, Expired, Over, TooLate, TooEarly, Closed, SoldOut, TermsChanged, Conflict, KeyReused,
 	AlreadyBooked, AlreadyWaiting, TooManyHolds, PartyTooLarge, SeatsFree, WaitlistOff, WaitlistFull, OrderRules,
-	NotExtendable, BelowTaken, Overlaps, Busy,
+	NotExtendable, BelowTaken, Overlaps, TooManyChanges, Busy,
 }
 
 // violated reports whether err is a violation of the named unique or exclusion constraint.

@@ -20,6 +20,8 @@ type Contact struct {
 	Phone  string // E.164; empty: unknown
 	Note   string
 	Locale string // "ja" or "en"
+	// Answers to the service's questions, by their id; see Question.Answer.
+	Answers map[string]string
 }
 
 // The faults of typed text; callers compare them with errors.Is.

@@ -82,6 +82,7 @@ type Policies struct {
 	LeastAnswer     Duration     `json:"leastAnswer"`
 	FewLeft         int          `json:"fewLeft"`
 	HoldsPerVisitor int          `json:"holdsPerVisitor"`
+	SlotsTogether   int          `json:"slotsTogether"` // so many consecutive slots in one hold; read from the service
 	KanaRequired    bool         `json:"kanaRequired"`
 	PhoneRequired   bool         `json:"phoneRequired"`
 }
@@ -96,7 +97,7 @@ func DefaultPolicies() Policies {
 		PartyMax: 4, BookingOpens: 60 * day, CancelBefore: day, ReminderBefore: day,
 		EraseWaitlist: 7 * day, EraseBookings: 400 * day, OnePerPerson: true,
 		Quiet: &QuietHours{From: 21 * 60, Until: 8 * 60}, LeastAnswer: Duration(10 * time.Minute),
-		FewLeft: 3, HoldsPerVisitor: 3,
+		FewLeft: 3, HoldsPerVisitor: 3, SlotsTogether: 1,
 	}
 }
 
@@ -137,6 +138,9 @@ func (p Policies) Problems() map[string]string {
 	}
 	if p.HoldsPerVisitor < 1 {
 		bad["holdsPerVisitor"] = "policy.too_few"
+	}
+	if p.SlotsTogether < 1 {
+		bad["slotsTogether"] = "policy.too_few"
 	}
 	if p.FewLeft < 0 {
 		bad["fewLeft"] = "policy.negative"

@@ -564,3 +564,27 @@ func TestAttendance(t *testing.T) {
 	_, err := set("arrived")
 	want(t, err, store.NotFound)
 }
+
+func TestStaffBookingSomebodyWhoIsOfferedSeatsPassesThoseOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	slot, booked := s.full(3)
+	join := s.JoinRequest(slot, 1)
+	e, err := s.Store.Join(s.ctx(), join)
+	s.must(err)
+	s.Cancel(t, booked[0])
+	large, small := s.Join(t, slot, 3), s.Join(t, slot, 2)
+	_, err = s.capacity(slot, 4)
+	s.must(err)
+	book := store.BookRequest{TenantID: slot.TenantID, SlotID: slot.ID, PartySize: 1, Contact: join.Contact, Actor: shop.Staff}
+	m := s.mark(slot)
+	r, _, err := s.Store.Book(s.ctx(), book)
+	s.must(err)
+	m.events("held +1 staff", "~confirmed +0 staff", "entry_closed -1 system")
+	m.mail("confirmed " + r.Email)
+	s.entryState(e, store.EntryClosed)
+	s.taken(slot, 3)
+	s.Cancel(t, booked[1])
+	s.entryState(large, store.Waiting)
+	s.entryState(small, store.Offered)
+}

@@ -171,7 +171,8 @@ func TestEachInvariantIsSeenToBreak(t *testing.T) {
 			"I8", "a change was told that did not happen", nil,
 			func(s *stage) store.Slot { slot, _ := s.full(1); return slot },
 			[]string{`INSERT INTO outbox (tenant_id, kind, slot_id, subject_id, event_number, recipient, locale, next_attempt_at, dedupe_key, created_at)
-				SELECT tenant_id, 'changed', slot_id, subject_id, 1, recipient, locale, next_attempt_at, 'another', created_at FROM outbox WHERE slot_id = $1`}, nil,
+				SELECT tenant_id, 'changed', slot_id, subject_id, 1, recipient, locale, next_attempt_at, 'another', created_at FROM outbox WHERE slot_id = $1`},
+			nil,
 		},
 		{
 			"I9", "a reservation refers to another tenant's slot", nil, func(s *stage) store.Slot { slot, _ := s.full(1); s.AddTenant(s.t, "other", nil); return slot },

@@ -35,11 +35,15 @@ func TestHoldTakesSeatsUntilADeadline(t *testing.T) {
 func holdWith(change func(*stage, *store.HoldRequest)) func(*stage) error {
 	return func(s *stage) error {
 		slot := s.Slot(s.t, 2)
+		if s.due {
+			r := s.Hold(s.t, slot, 1)
+			s.Exec(s.t, "UPDATE reservations SET shown_until = $2, expires_at = $2 WHERE id = $1", r.ID, s.begin.Add(-24*time.Hour))
+		}
 		req := s.HoldRequest(slot, 1)
 		change(s, &req)
 		before := s.mark(slot)
 		_, err := s.Store.Hold(s.ctx(), req)
-		if err != nil {
+		if err != nil && !s.due {
 			before.nothing()
 		}
 		return err
@@ -49,7 +53,7 @@ func holdWith(change func(*stage, *store.HoldRequest)) func(*stage) error {
 func TestHoldIsRefused(t *testing.T) {
 	t.Parallel()
 	other := int64(7)
-	refusals(t, []refusal{
+	cases := []refusal{
 		{"where there is no such slot", store.NotFound, nil, holdWith(func(s *stage, r *store.HoldRequest) {
 			r.Slots[0].ID = "00000000-0000-4000-8000-000000000000"
 		})},
@@ -101,7 +105,17 @@ func TestHoldIsRefused(t *testing.T) {
 			_, err := s.Store.Hold(s.ctx(), req)
 			return err
 		}},
-	})
+	}
+	refusals(t, cases)
+	for i := range cases {
+		step := cases[i].step
+		cases[i].name += ", also where something is due"
+		cases[i].step = func(s *stage) error {
+			s.due = true
+			return step(s)
+		}
+	}
+	refusals(t, cases)
 }
 
 func TestHoldIsAllowed(t *testing.T) {
@@ -359,7 +373,7 @@ func TestHoldRepeated(t *testing.T) {
 	t.Run("a moved booking takes its key off, so the slot that it left can be held with it", func(t *testing.T) {
 		t.Parallel()
 		s := newStage(t, nil)
-		a, b := s.Slot(t, 1), s.Slot(t, 1)
+		a, b := s.Slot(t, 1), s.Slot(t, 2)
 		req := s.HoldRequest(a, 1)
 		first, err := again(s, req)
 		s.must(err)
@@ -370,6 +384,11 @@ func TestHoldRepeated(t *testing.T) {
 		next, err := again(s, req)
 		if err != nil || next.ID == first.ID {
 			t.Fatal(next, err)
+		}
+		// Nor does it stand in the way of the same key in the slot that it came to.
+		req.Slots[0].ID, req.Owner = b.ID, "somebody else"
+		if _, err := again(s, req); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func TestALateAcceptSweepsAndPassesOn(t *testing.T) {
 	m.mail("lapsed "+e.Email, "offer "+next.Email)
 }
 
-func TestTheOfferOfAWatchfulPersonIsNotSweptAwayByTheirOwnPress(t *testing.T) {
+func TestAnAcceptSweepsWhatIsDueBesideIt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
 	slot := s.Slot(t, 2)
@@ -133,7 +133,7 @@ func TestTheOfferOfAWatchfulPersonIsNotSweptAwayByTheirOwnPress(t *testing.T) {
 	s.Cancel(t, a)
 	s.at(10 * time.Minute)
 	s.Cancel(t, b)
-	s.at(40 * time.Minute) // the first is due, the second shows its deadline
+	s.at(40 * time.Minute) // the first is due, the second at its shown deadline
 	m := s.mark(slot)
 	_, err := s.accept(second)
 	s.must(err)

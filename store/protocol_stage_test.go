@@ -22,6 +22,7 @@ type stage struct {
 	t     *testing.T
 	live  *store.Store // on the database's own clock
 	begin time.Time
+	due   bool // slots of holdWith begin with a hold that is due: then the slot is locked, swept and judged again
 }
 
 // newStage opens a shop at a fixed instant: Tuesday, 2 March 2027, 10:00 in Tokyo.

@@ -641,3 +641,18 @@ func TestVacancies(t *testing.T) {
 		m.mail("vacancy " + e.Email)
 	})
 }
+
+func TestTheLengthOfTheListCountsThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	one := 1
+	s := newStage(t, func(p *store.Policies) { p.WaitlistMax = &one })
+	slot, booked := s.full(2)
+	first := s.Join(t, slot, 1)
+	_, err := s.Store.Join(s.ctx(), s.JoinRequest(slot, 1))
+	want(t, err, store.WaitlistFull)
+	s.Cancel(t, booked[0])
+	s.entryState(first, store.Offered)
+	s.Join(t, slot, 1) // whoever is offered seats no longer waits
+	_, err = s.Store.Join(s.ctx(), s.JoinRequest(slot, 1))
+	want(t, err, store.WaitlistFull)
+}

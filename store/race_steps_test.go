@@ -192,6 +192,46 @@ func TestAcceptDeclineAndSweepAtOnceEndAnOfferOnce(t *testing.T) {
 	}
 }
 
+// Moves back and forth and groups from both ends, over the same few slots: every
+// step locks several, and none may wait for another that waits for it.
+func TestMovesAndGroupsOverTheSameSlotsAtOnceDoNotBlockEachOther(t *testing.T) {
+	t.Parallel()
+	const workers, steps = 8, 15
+	s := shop.New(t, nil)
+	deadlocksSurface(t, s, workers)
+	slots := []store.Slot{s.Slot(t, 20), s.Slot(t, 20), s.Slot(t, 20)}
+	booked := make([]store.Reservation, workers)
+	for i := range booked {
+		booked[i] = s.Book(t, slots[i%3], 1)
+	}
+	tally(t, race(workers, func(i int) error {
+		for n := range steps {
+			to, other := slots[(i+n)%3], slots[(i+2*n+1)%3]
+			if i%2 == 0 {
+				_, err := s.Store.Move(t.Context(), store.MoveRequest{TenantID: to.TenantID, ID: booked[i].ID, TargetSlot: to.ID, TargetTerms: to.TermsVersion, Actor: shop.Customer})
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			req := s.HoldRequest(to, 1)
+			if to.ID != other.ID {
+				req.Slots = append(req.Slots, store.HoldSlot{ID: other.ID, TermsVersion: other.TermsVersion})
+			}
+			held, err := s.Store.Hold(t.Context(), req)
+			if err == nil && n%3 == 0 {
+				_, err = s.Store.Confirm(t.Context(), s.ConfirmRequest(held[0]))
+			} else if err == nil {
+				_, err = s.Store.Release(t.Context(), store.OwnerPress{Press: store.Press{TenantID: to.TenantID, ID: held[len(held)-1].ID, Actor: shop.Customer}, Owner: req.Owner})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}), store.SoldOut)
+}
+
 // Everything at once on few slots: whatever happens, the invariants hold, and no
 // answer is an error. Time does not move; what is due is made due by a step.
 func TestRandomStepsAtOnceKeepTheInvariants(t *testing.T) {
@@ -208,13 +248,14 @@ func TestRandomStepsAtOnceKeepTheInvariants(t *testing.T) {
 		t.Run([]string{"first fit", "strict", "broadcast", "several per person"}[round], func(t *testing.T) {
 			t.Parallel()
 			t.Logf("seed %d", seed)
-			s := shop.New(t, modes[round], storetest.Conns(workers))
+			s := shop.New(t, modes[round])
+			deadlocksSurface(t, s, workers)
 			slots := []store.Slot{s.Slot(t, 1), s.Slot(t, 2), s.Slot(t, 4)}
 			people := []store.Contact{s.Person(), s.Person(), s.Person(), s.Person(), s.Person(), s.Person()}
 			for _, err := range race(workers, func(i int) error {
 				w := walker{t: t, s: s, slots: slots, people: people, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
 				for range steps {
-					if err := w.step(); err != nil && !errors.As(err, new(store.Outcome)) {
+					if err := w.step(); errors.Is(err, store.Busy) || (err != nil && !errors.As(err, new(store.Outcome))) {
 						return err
 					}
 				}
@@ -232,11 +273,6 @@ func TestRandomStepsAtOnceKeepTheInvariants(t *testing.T) {
 			}
 			if _, err := s.Store.Sweep(t.Context()); err != nil {
 				t.Error(err)
-			}
-			// A deadlock would be retried and cost its victim a second: the order of locks has to leave none.
-			var deadlocks int
-			if err := s.Pool.QueryRow(t.Context(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&deadlocks); err != nil || deadlocks != 0 {
-				t.Errorf("%d deadlocks, %v", deadlocks, err)
 			}
 		})
 	}

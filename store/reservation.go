@@ -43,6 +43,7 @@ type Reservation struct {
 	Email        string
 	Phone        string
 	Note         string
+	Answers      map[string]string // to the questions of the service, by their id
 	Locale       string
 	Owner        string
 	ShownUntil   *time.Time // held: the deadline that people read
@@ -62,16 +63,21 @@ type Reservation struct {
 	CreatedAt    time.Time
 	ConfirmedAt  *time.Time
 	EndedAt      *time.Time
-	Generation   int       `db:"link_generation"`
-	Now          time.Time // when it was read
+	Generation   int `db:"link_generation"`
+	// An address that was named and is not confirmed yet; until when people read that it can be; how many were named.
+	EmailNew        string
+	EmailUntil      *time.Time
+	EmailGeneration int
+	Now             time.Time // when it was read
 }
 
 // Live reports whether the reservation has seats.
 func (r Reservation) Live() bool { return r.State == Held || r.State == Confirmed }
 
-const reservationColumns = `r.id::text, r.tenant_id::text, r.slot_id::text, r.party_size, r.state, r.number, r.name, r.kana, r.email, r.phone, r.note, r.locale,
+const reservationColumns = `r.id::text, r.tenant_id::text, r.slot_id::text, r.party_size, r.state, r.number, r.name, r.kana, r.email, r.phone, r.note, r.answers, r.locale,
 	r.owner, r.shown_until, r.expires_at, r.terms_version, r.one_per_person, r.extended_at, r.extra_seats, r.group_id::text, r.group_size, r.source,
-	r.entry_id::text, r.attendance, r.cancelled_by, r.cancel_reason, r.sequence, r.created_at, r.confirmed_at, r.ended_at, r.link_generation`
+	r.entry_id::text, r.attendance, r.cancelled_by, r.cancel_reason, r.sequence, r.created_at, r.confirmed_at, r.ended_at, r.link_generation,
+	r.email_new, r.email_until, r.email_generation`
 
 // ReservationToken is the secret of the reservation's link.
 func (s *Store) ReservationToken(r Reservation) string {

@@ -204,7 +204,9 @@ const policyColumns = `waitlist_mode = @waitlist_mode, fit = @fit, hold_shown = 
 const writeTermsSQL = `-- write terms
 UPDATE slots SET starts_at = @starts, ends_at = @ends, service_id = @service, resource_id = @resource, terms_version = @terms,
 	order_until = @order_until, reminded_at = CASE WHEN @starts::timestamptz - reminder_before > @now THEN NULL ELSE reminded_at END,
-	entries_closed_at = CASE WHEN @starts::timestamptz > @now THEN NULL ELSE entries_closed_at END
+	entries_closed_at = CASE WHEN @starts::timestamptz > @now THEN NULL ELSE entries_closed_at END,
+	waitlist_erased_at = CASE WHEN @ends::timestamptz > @now THEN NULL ELSE waitlist_erased_at END,
+	reservations_erased_at = CASE WHEN @ends::timestamptz > @now THEN NULL ELSE reservations_erased_at END
 WHERE tenant_id = @tenant AND id = @slot`
 
 const writePoliciesSQL = `-- write policies

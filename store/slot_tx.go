@@ -304,6 +304,9 @@ func (s *Store) tryOnSlots(ctx context.Context, step, tenant string, ids []strin
 		if slot.slot.Kept {
 			slot.change.FreeSeats = 0
 		}
+		if !opt.preview && (slot.slot.Version != slot.was.Version || slot.slot.Kept != slot.was.Kept) {
+			s.changed(tenant, slot.slot.ID)
+		}
 		changes = append(changes, slot.change)
 	}
 	return changes, outcome

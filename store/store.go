@@ -27,6 +27,7 @@ type Watch struct {
 	LockTimeout func(step string)
 	ZeroRows    func(step string) // a conditional statement changed nothing
 	SweepLag    func(lag time.Duration)
+	Changed     func(tenant, slot string) // something about a slot was committed
 }
 
 // querier is what a read needs: the pool, or a transaction.

@@ -304,11 +304,11 @@ func (s *Store) seal(ctx context.Context, ref slotRef, report *SweepReport) erro
 }
 
 const eraseEntriesSQL = `-- erase contacts of entries
-UPDATE waitlist_entries SET name = '', kana = '', email = '', phone = '', note = '', person_key = NULL, press_addr = '', press_agent = '', erased_at = @now
+UPDATE waitlist_entries SET name = '', kana = '', email = '', phone = '', note = '', answers = '{}', person_key = NULL, press_addr = '', press_agent = '', erased_at = @now
 WHERE tenant_id = @tenant AND slot_id = @slot AND erased_at IS NULL`
 
 const eraseReservationsSQL = `-- erase contacts of reservations
-UPDATE reservations SET name = '', kana = '', email = '', phone = '', note = '', person_key = NULL, press_addr = '', press_agent = '', erased_at = @now
+UPDATE reservations SET name = '', kana = '', email = '', phone = '', note = '', answers = '{}', email_new = '', email_until = NULL, email_hash = NULL, person_key = NULL, press_addr = '', press_agent = '', erased_at = @now
 WHERE tenant_id = @tenant AND slot_id = @slot AND erased_at IS NULL`
 
 // A message that was never sent is not sent to an erased address.

@@ -24,7 +24,11 @@ type Tenant struct {
 	MapURL     string `db:"map_url"`
 	PrivacyURL string `db:"privacy_url"`
 	LegalURL   string `db:"legal_url"`
-	Overrides  []byte `db:"policies"` // what differs from DefaultPolicies, JSON
+	// PrivacyVersion names the privacy notice in force; it stands with each consent.
+	PrivacyVersion string `db:"privacy_version"`
+	Overrides      []byte `db:"policies"` // what differs from DefaultPolicies, JSON
+	// EmbedOrigins are the sites that may show the calendar in a frame.
+	EmbedOrigins []string `db:"embed_origins"`
 }
 
 // Location is the venue's time zone.
@@ -46,11 +50,11 @@ func (t Tenant) Policies() (Policies, error) { return DefaultPolicies().With(t.O
 // ReservedSlugs can't name a tenant: they are paths of the product.
 var ReservedSlugs = []string{"staff", "api", "static", "healthz", "readyz", "metrics", "dev"}
 
-const tenantColumns = `id::text, slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, policies`
+const tenantColumns = `id::text, slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, privacy_version, policies, embed_origins`
 
 const addTenantSQL = `-- add tenant
-INSERT INTO tenants (slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, policies, secret_fingerprint)
-VALUES (@slug, @name, @time_zone, @locale, @email, @phone, @address, @map_url, @privacy_url, @legal_url, @policies::jsonb, @fingerprint)
+INSERT INTO tenants (slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, privacy_version, policies, embed_origins, secret_fingerprint)
+VALUES (@slug, @name, @time_zone, @locale, @email, @phone, @address, @map_url, @privacy_url, @legal_url, @privacy_version, @policies::jsonb, @embed_origins, @fingerprint)
 RETURNING ` + tenantColumns
 
 // AddTenant stores a new tenant. A reserved or taken slug, an unknown zone or
@@ -72,10 +76,14 @@ func (s *Store) AddTenant(ctx context.Context, t Tenant) (Tenant, error) {
 	if bad := policies.Problems(); len(bad) > 0 {
 		return Tenant{}, fmt.Errorf("policies can't hold: %v", bad)
 	}
+	origins, err := normalizeOrigins(t.EmbedOrigins)
+	if err != nil {
+		return Tenant{}, err
+	}
 	rows, err := s.db.Query(ctx, addTenantSQL, pgx.StrictNamedArgs{
 		"slug": t.Slug, "name": t.Name, "time_zone": t.TimeZone, "locale": t.Locale, "email": t.Email, "phone": t.Phone,
-		"address": t.Address, "map_url": t.MapURL, "privacy_url": t.PrivacyURL, "legal_url": t.LegalURL,
-		"policies": string(t.Overrides), "fingerprint": SecretFingerprint(s.secret),
+		"address": t.Address, "map_url": t.MapURL, "privacy_url": t.PrivacyURL, "legal_url": t.LegalURL, "privacy_version": t.PrivacyVersion,
+		"policies": string(t.Overrides), "embed_origins": origins, "fingerprint": SecretFingerprint(s.secret),
 	})
 	if err != nil {
 		return Tenant{}, fmt.Errorf("add tenant: %w", err)
@@ -151,7 +159,8 @@ type Service struct {
 	Duration    time.Duration
 	Capacity    int
 	Active      bool
-	Overrides   []byte `db:"policies"` // what differs from the tenant's policies, JSON
+	Questions   []Question // asked in this order
+	Overrides   []byte     `db:"policies"` // what differs from the tenant's policies, JSON
 }
 
 // Resource is who or what is occupied by a slot: a studio, a doctor.
@@ -162,11 +171,11 @@ type Resource struct {
 	Name     Text
 }
 
-const serviceColumns = `id::text, tenant_id::text, slug, name, description, price, place, bring, duration, capacity, active, policies`
+const serviceColumns = `id::text, tenant_id::text, slug, name, description, price, place, bring, duration, capacity, active, questions, policies`
 
 const addServiceSQL = `-- add service
-INSERT INTO services (tenant_id, slug, name, description, price, place, bring, duration, capacity, active, policies)
-VALUES (@tenant, @slug, @name::jsonb, @description::jsonb, @price::jsonb, @place::jsonb, @bring::jsonb, @duration, @capacity, @active, @policies::jsonb)
+INSERT INTO services (tenant_id, slug, name, description, price, place, bring, duration, capacity, active, questions, policies)
+VALUES (@tenant, @slug, @name::jsonb, @description::jsonb, @price::jsonb, @place::jsonb, @bring::jsonb, @duration, @capacity, @active, @questions::jsonb, @policies::jsonb)
 RETURNING ` + serviceColumns
 
 // AddService stores a new service of sv.TenantID.
@@ -181,10 +190,17 @@ func (s *Store) AddService(ctx context.Context, sv Service) (Service, error) {
 	if bad := policies.Problems(); len(bad) > 0 {
 		return Service{}, fmt.Errorf("policies can't hold: %v", bad)
 	}
+	if err := checkQuestions(sv.Questions); err != nil {
+		return Service{}, err
+	}
+	questions, err := jsonQuestions(sv.Questions)
+	if err != nil {
+		return Service{}, err
+	}
 	return one[Service](ctx, s.db, addServiceSQL, pgx.StrictNamedArgs{
 		"tenant": sv.TenantID, "slug": sv.Slug, "name": jsonText(sv.Name), "description": jsonText(sv.Description), "price": jsonText(sv.Price),
 		"place": jsonText(sv.Place), "bring": jsonText(sv.Bring), "duration": sv.Duration, "capacity": sv.Capacity,
-		"active": sv.Active, "policies": string(sv.Overrides),
+		"active": sv.Active, "questions": questions, "policies": string(sv.Overrides),
 	})
 }
 

@@ -35,6 +35,7 @@ type Entry struct {
 	Email           string
 	Phone           string
 	Note            string
+	Answers         map[string]string // to the questions of the service, by their id
 	Locale          string
 	ShownUntil      *time.Time // offered: the deadline that people read
 	ExpiresAt       *time.Time // offered: the enforced deadline; never shown
@@ -54,7 +55,7 @@ type Entry struct {
 // Live reports whether the party is still in the queue or offered seats.
 func (e Entry) Live() bool { return e.State == Waiting || e.State == Offered }
 
-const entryColumns = `e.id::text, e.tenant_id::text, e.slot_id::text, e.party_size, e.state, e.position, e.name, e.kana, e.email, e.phone, e.note, e.locale,
+const entryColumns = `e.id::text, e.tenant_id::text, e.slot_id::text, e.party_size, e.state, e.position, e.name, e.kana, e.email, e.phone, e.note, e.answers, e.locale,
 	e.shown_until, e.expires_at, e.reservation_id::text, e.source, e.reason, e.joined_at, e.offered_at, e.ended_at, e.link_generation, e.offer_generation`
 
 const entryPlace = `,

@@ -26,6 +26,20 @@ type Page struct {
 	Class string
 	// Secret says that the path holds a token: not indexed, no referrer.
 	Secret bool
+
+	// Description says what the page is about, for search engines and previews.
+	Description string
+	// Canonical is the one absolute address of this page, whatever filters it
+	// was asked for with; empty on pages that are nobody else's.
+	Canonical string
+	// Alternates are the absolute addresses of the same page in each language.
+	Alternates []Alternate
+}
+
+// Alternate is the same page in another language.
+type Alternate struct {
+	Lang string // of hreflang: ja, en, x-default
+	URL  string // absolute
 }
 
 // Tenant is what the chrome shows of a venue. The zero Tenant is a page of no

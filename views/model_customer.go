@@ -38,6 +38,9 @@ type SlotRow struct {
 	Price     string
 	State     SlotState
 	SeatsLeft int
+	Phase     SlotPhase // why it is outside its booking window
+	Note      string    // when booking opens; a finished sentence
+	Top       bool      // the link leaves the frame that the page stands in
 }
 
 // Choice is a filter: a link that narrows the list.
@@ -57,7 +60,10 @@ type DayTab struct {
 	Current bool
 	Today   bool
 	State   SlotState // the best that the day has; empty: no slots at all
+	Phase   SlotPhase // of the best, where that is outside its booking window
 	Kind    DayKind
+	Holiday string // the name of the public holiday
+	Closed  bool   // the venue is closed
 }
 
 // DayKind colours a day as Japanese calendars do.
@@ -79,6 +85,11 @@ type VenueDay struct {
 	Current bool // shown on a phone; the others only where there is room for a week
 	Today   bool
 	Slots   []SlotRow
+	Holiday string // the name of the public holiday
+	Closed  bool   // the venue is closed; slots that stand all the same are as they are
+	Note    string // why it is closed
+	Nothing string // why there are no slots; a finished sentence
+	At      string // RFC 3339: an instant of the day, by which clocks are compared
 }
 
 // VenuePage is a tenant's page.
@@ -95,12 +106,19 @@ type VenuePage struct {
 	Days      []VenueDay // one, or the week
 	NextFree  *Link      // where the day has nothing to book: the next that has
 	Banner    *Banner
+
+	Views      []Choice       // days, month
+	Grid       *VenueMonth    // the month instead of days; nil for days
+	About      *ServiceAbout  // the service that was chosen, or the only one
+	Unfiltered string         // the same without filters; empty where none is set
+	ZoneName   string         // IANA, of the venue's clock
+	Zone       string         // 日本時間（UTC+9）
+	Languages  []LanguageLink // in a frame: the other languages, as links
 }
 
 // ServiceCard is a service on the venue page. Choosing it narrows the slots.
 type ServiceCard struct {
 	Name     string
-	Details  string
 	Price    string
 	Duration string
 	URL      string
@@ -125,6 +143,8 @@ type SlotPage struct {
 	State     SlotState
 	SeatsLeft int
 	Capacity  int
+	Queue     int    // parties waiting
+	LiveURL   string // streams how it stands; empty: the page does not follow
 	Banner    *Banner
 	Own       *OwnHold  // this visitor's live hold here
 	Waiting   *Link     // this visitor's live entry here
@@ -148,6 +168,8 @@ type HoldForm struct {
 	IdempotencyKey string
 	TermsVersion   string
 	Version        string // only where the caller is to name the version that it saw
+	Together       []Option // how many slots in a row; empty where there is no choice
+	NextSlots      []string // the slots that follow, with their terms, in order
 	Minutes        string // for how long: 5分
 	CancelRule     string // until when it can be cancelled; a finished sentence
 	Errs           Errors
@@ -159,6 +181,7 @@ type ContactForm struct {
 	NeedKana, NeedPhone            bool // otherwise optional
 	NeedEmail                      bool
 	HideKana                       bool // for places whose customers have no use for it
+	Questions                      []Question // of the service
 	Errs                           Errors
 }
 
@@ -206,12 +229,17 @@ type BookedPage struct {
 	Name        string
 	MailTo      string // where the confirmation goes; empty where there is no address
 	CalendarURL string
+	Calendars   []Link // the same, in calendars on the web
+	Answers     []Answer
+	Correct     *CorrectForm
+	Pending     *EmailPending
 	QR          [][]bool // rows of dark modules without a quiet border; nil for none
 	Cancel      *CancelForm
 	CancelRule  string // where it cannot be cancelled here any more: the exact time that has passed, and whom to call
 	MoveURL     string // empty where it cannot be moved
 	Party       *PartyForm
 	Reminder    string // a finished sentence; empty for none
+	Clash       *Clash // waitlists that this person may want to leave now
 	Banner      *Banner
 }
 
@@ -266,6 +294,7 @@ type AgainForm struct {
 	PartySize      int
 	IdempotencyKey string
 	TermsVersion   string
+	NextSlots      []string // of a hold for several, in order
 	Typed          ContactForm
 }
 
@@ -319,6 +348,10 @@ type EntryPage struct {
 	Broadcast   bool   // it has begun
 	MailTo      string
 	MailFrom    string
+	LiveURL     string      // streams the place; empty: the page does not follow
+	Story       []StoryLine // what happened to the place, newest first
+	Odds        []string    // how likely a seat is; finished sentences
+	Clash       *Clash      // where else this person waits at the same time
 	Claim       *ClaimForm
 	Party       *PartyForm
 	WithdrawURL string

@@ -119,6 +119,7 @@ type StaffTodayPage struct {
 	Days     []StaffDay
 	// UpdatedAt is the venue's time of this rendering, as text.
 	UpdatedAt string
+	LiveURL   string // streams that something has changed
 
 	Counts    StaffCounts
 	Attention StaffAttention
@@ -252,8 +253,9 @@ type StaffFound struct {
 
 // StaffSlotHead is the top of the slot page and of its steps.
 type StaffSlotHead struct {
-	ID  string
-	URL string
+	ID      string
+	URL     string
+	LiveURL string // streams that something has changed
 	// When is date and time at the venue, with the zone where the reader's differs.
 	When     When
 	Service  string

@@ -60,7 +60,7 @@ func (b bench) page() Page {
 func (b bench) slot() SlotFacts {
 	return SlotFacts{
 		ID: "41", Service: b.pick("朝の ゆるヨガ", "Gentle morning yoga"), Resource: b.pick("スタジオA（森下先生）", "Studio A, with Ms Morishita"),
-		When: b.when(8, 18, 30), Price: b.pick("3,300円（税込）", "¥3,300 incl. tax"),
+		When: b.when(8, 18, 30), Price: b.pick("3,300円（税込・当日 受付にてお支払い）", "¥3,300 incl. tax, paid at the desk on the day"),
 		Place: b.pick("凪ビル3階", "Nagi Building, 3rd floor"), Bring: b.pick("動きやすい服、飲みもの", "Comfortable clothes and something to drink"),
 	}
 }
@@ -144,7 +144,7 @@ func (b bench) days(n int) []VenueDay {
 		}
 		t := b.at(10, day, 12, 0)
 		d := VenueDay{
-			Date: t.Format("2006-01-02"), Title: c.DateShort(t, b.loc), Long: c.Date(t, b.loc),
+			Date: t.Format("2006-01-02"), Title: c.DateShort(t, b.loc), Long: c.Date(t, b.loc), At: t.Format(time.RFC3339),
 			Current: day == 8, Today: day == 6,
 		}
 		switch t.Weekday() {
@@ -175,7 +175,7 @@ func (b bench) venue(days int) VenuePage {
 		Page:  b.page(),
 		Intro: b.pick("下北沢の小さなヨガスタジオです。はじめての方も、お気軽にお越しください。", "A small yoga studio in Shimokitazawa. Beginners are welcome."),
 		Services: []ServiceCard{
-			{Name: b.pick("朝の ゆるヨガ", "Gentle morning yoga"), Price: b.pick("3,300円", "¥3,300"), Duration: b.pick("60分", "60 min"), URL: "/nagi?service=gentle", Current: true, Details: b.pick("呼吸を整えながら、ゆっくり体をほぐす60分です。", "An hour of slow movement, led by the breath.")},
+			{Name: b.pick("朝の ゆるヨガ", "Gentle morning yoga"), Price: b.pick("3,300円", "¥3,300"), Duration: b.pick("60分", "60 min"), URL: "/nagi?service=gentle", Current: true},
 			{Name: b.pick("体験レッスン", "Trial lesson"), Price: b.pick("1,100円", "¥1,100"), Duration: b.pick("45分", "45 min"), URL: "/nagi?service=trial"},
 		},
 		Resources: []Choice{{Text: b.pick("すべて", "All"), URL: "/nagi", Current: true}, {Text: b.pick("スタジオA", "Studio A"), URL: "/nagi?resource=studio-a"}, {Text: b.pick("スタジオB", "Studio B"), URL: "/nagi?resource=studio-b"}},
@@ -184,6 +184,8 @@ func (b bench) venue(days int) VenuePage {
 		Strip:     b.strip(),
 		NextURL:   "/nagi?date=2026-10-20",
 		Days:      b.days(days),
+
+		Views: b.views(false), About: b.about(), ZoneName: "Asia/Tokyo", Zone: i18n.For(b.lang).ZoneLong(b.at(10, 8, 0, 0), b.loc),
 	}
 }
 
@@ -302,7 +304,7 @@ func stories() []story {
 			v := b.venue(1)
 			v.Services, v.Resources = v.Services[:1], nil
 			v.FreeOnly.Current = true
-			v.Days[0].Slots = nil
+			v.Days[0].Slots, v.Days[0].Nothing = nil, b.pick("この日に予約の枠はありません", "Nothing takes place on this day")
 			v.PrevURL = "/nagi?date=2026-10-05"
 			v.NextFree = &Link{b.pick("次に空きのある日：10月9日（金）", "Next day with seats: Fri 9 Oct"), "/nagi?date=2026-10-09"}
 			v.Page.Flash = &Flash{FlashDone, b.pick("お席をお返しいただきました。", "You gave your seats back.")}
@@ -522,5 +524,5 @@ func stories() []story {
 			return Error(v)
 		}})
 	}
-	return list
+	return append(list, venueStories()...)
 }

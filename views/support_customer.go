@@ -53,10 +53,23 @@ func dayCurrent(current bool) string {
 }
 
 func dayLabel(ctx context.Context, d DayTab) string {
-	if d.State == "" {
-		return d.Label + " " + i18n.T(ctx, "venue.nothing")
+	label := d.Label
+	if d.Holiday != "" {
+		label += " " + d.Holiday
 	}
-	return d.Label + " " + legendWord(ctx, d.State)
+	if d.Closed {
+		label += " " + i18n.T(ctx, "venue.closed_day")
+	}
+	switch {
+	case d.State == "" && d.Closed:
+		return label
+	case d.State == "":
+		return label + " " + i18n.T(ctx, "venue.nothing")
+	case d.Phase != "":
+		return label + " " + phaseWord(ctx, d.Phase)
+	default:
+		return label + " " + legendWord(ctx, d.State)
+	}
 }
 
 var legendStates = []SlotState{SlotFree, SlotFew, SlotWaitlist, SlotFull, SlotOutside}
@@ -156,7 +169,8 @@ func contactFieldList(ctx context.Context, c ContactForm, mailHint bool) []Field
 
 // contactFieldOrder is the order of a form's errors in its summary.
 func contactFieldOrder(ctx context.Context, c ContactForm, prefix string) []Field {
-	return append([]Field{{ID: prefix + FieldPartySize + "-0", Name: FieldPartySize}}, contactFieldList(ctx, c, false)...)
+	order := append([]Field{{ID: prefix + FieldPartySize + "-0", Name: FieldPartySize}}, contactFieldList(ctx, c, false)...)
+	return append(order, questionFieldList(c)...)
 }
 
 // typed is what was typed, to be carried along in a form.
@@ -171,6 +185,11 @@ func typed(c ContactForm) []Hidden {
 	} {
 		if h.Value != "" {
 			out = append(out, h)
+		}
+	}
+	for _, q := range c.Questions {
+		if q.Value != "" {
+			out = append(out, Hidden{FieldAnswer + q.ID, q.Value})
 		}
 	}
 	return out

@@ -22,6 +22,9 @@ type VenueFilter struct {
 	Service  string // slug
 	Resource string // slug
 	Free     bool   // only what can be booked now
+	Month    string // 2006-01: the overview of that month instead of a day
+	Lang     string // where the address names a language; empty: the reader's own
+	Embed    bool   // the variant for frames on other sites
 }
 
 // VenueFilterURL is the venue page narrowed to a day, a service, a resource.
@@ -39,10 +42,34 @@ func VenueFilterURL(tenant string, f VenueFilter) string {
 	if f.Free {
 		q.Set("free", "1")
 	}
-	if len(q) == 0 {
-		return VenueURL(tenant)
+	if f.Month != "" {
+		q.Set("month", f.Month)
 	}
-	return VenueURL(tenant) + "?" + q.Encode()
+	if f.Lang != "" {
+		q.Set(FieldLang, f.Lang)
+	}
+	to := VenueURL(tenant)
+	if f.Embed {
+		to = VenueEmbedURL(tenant)
+	}
+	if len(q) == 0 {
+		return to
+	}
+	return to + "?" + q.Encode()
+}
+
+// VenueEmbedURL is the venue page without its frame, for the shop's own site.
+func VenueEmbedURL(tenant string) string { return path(tenant, "embed") }
+
+// PosterURL is a page to be printed for the counter, with a QR of the venue page.
+func PosterURL(tenant string) string { return path(tenant, "poster") }
+
+// InLanguage is a path with the language that its page is to have.
+func InLanguage(to, lang string) string {
+	if lang == "" {
+		return to
+	}
+	return to + "?" + url.Values{FieldLang: {lang}}.Encode()
 }
 
 // LanguageURL takes the POST that changes a customer's language.
@@ -90,6 +117,15 @@ func ReservationMoveURL(tenant, token string) string {
 func ReservationPartyURL(tenant, token string) string {
 	return path(tenant, "reservations", token, "party")
 }
+
+// ReservationContactURL takes the POST that corrects who comes.
+func ReservationContactURL(tenant, token string) string {
+	return path(tenant, "reservations", token, "contact")
+}
+
+// EmailChangeURL is the secret link in the mail to an address newly named for a
+// booking; GET asks, POST changes.
+func EmailChangeURL(tenant, token string) string { return path(tenant, "email-changes", token) }
 
 // ReservationCalendarURL is a booking as an .ics file.
 func ReservationCalendarURL(tenant, token string) string {

@@ -167,12 +167,20 @@ const (
 // contactForm is who comes, as typed.
 type contactForm struct {
 	Name, Kana, Email, Phone, Note string
+	answers                        typedAnswers
+	correcting                     bool // into the form of a booking, which has one already
+}
+
+// empty reports whether nothing was typed.
+func (c contactForm) empty() bool {
+	return c.Name == "" && c.Kana == "" && c.Email == "" && c.Phone == "" && c.Note == "" && len(c.answers.values) == 0
 }
 
 func decodeContact(f *form) contactForm {
 	return contactForm{
 		Name: f.text(views.FieldName, longestName), Kana: f.text(views.FieldKana, longestName), Email: f.text(views.FieldEmail, longestEmail),
 		Phone: f.text(views.FieldPhone, longestPhone), Note: f.lines(views.FieldNote, longestNote),
+		answers: decodeAnswers(f),
 	}
 }
 
@@ -180,6 +188,7 @@ func decodeContact(f *form) contactForm {
 type needs struct {
 	email, kana, phone bool
 	region             string // of a telephone number without a country
+	questions          []store.Question
 }
 
 func needsOf(p store.Policies, t store.Tenant) needs {
@@ -217,6 +226,7 @@ func (c contactForm) contact(errs formErrors, n needs, locale string) store.Cont
 			errs.fault(views.FieldPhone, "form.err.phone")
 		}
 	}
+	out.Answers = c.answers.check(errs, n.questions)
 	return out
 }
 
@@ -237,7 +247,7 @@ func (c contactForm) view(ctx context.Context, n needs, t store.Tenant, errs for
 	return views.ContactForm{
 		Name: c.Name, Kana: c.Kana, Email: c.Email, Phone: c.Phone, Note: c.Note,
 		NeedKana: n.kana, NeedPhone: n.phone, NeedEmail: n.email,
-		HideKana: t.TimeZone != "Asia/Tokyo" && !n.kana,
+		HideKana: t.TimeZone != "Asia/Tokyo" && !n.kana, Questions: c.answers.view(ctx, n.questions),
 		Errs:     errs.in(ctx),
 	}
 }

@@ -56,6 +56,7 @@ var answers = map[store.Outcome]answerTo{
 	store.NotExtendable:  {http.StatusConflict, nextNone, views.FlashInfo, "not_extendable"},
 	store.BelowTaken:     {http.StatusConflict, nextNone, views.FlashRefused, "below_taken"},
 	store.Overlaps:       {http.StatusConflict, nextNone, views.FlashRefused, "overlaps"},
+	store.TooManyChanges: {http.StatusConflict, nextCall, views.FlashRefused, "too_many_changes"},
 	store.Busy:           {http.StatusServiceUnavailable, nextAgain, views.FlashRefused, "busy"},
 }
 

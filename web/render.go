@@ -143,7 +143,7 @@ func (s *Server) pageAt(r *http.Request, self string) views.Page {
 	if t, ok := tenant(r); ok {
 		p.Tenant = s.tenantView(r, t)
 		p.LanguageAction = views.LanguageURL(t.Slug)
-		p.Return = self
+		p.Return = withoutLang(self)
 	}
 	return p
 }
@@ -155,7 +155,7 @@ func (s *Server) tenantView(r *http.Request, t store.Tenant) views.Tenant {
 		phone = store.FormatPhone(phone, region(t))
 	}
 	return views.Tenant{
-		Name: t.Name, Slug: t.Slug, URL: views.VenueURL(t.Slug), Phone: phone, Email: t.Email, Address: t.Address,
+		Name: t.Name, Slug: t.Slug, URL: views.InLanguage(views.VenueURL(t.Slug), addressLang(r)), Phone: phone, Email: t.Email, Address: t.Address,
 		MapURL: t.MapURL, PrivacyURL: t.PrivacyURL, LegalURL: t.LegalURL,
 		Zone: i18n.In(r.Context()).ZoneLong(s.now(), t.Location()),
 	}

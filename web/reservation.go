@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/skip2/go-qrcode"
@@ -52,7 +54,7 @@ func (s *Server) postConfirm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	contact := typed.contact(f.errs, needsOf(policies, t), i18n.Lang(r.Context()))
+	contact := typed.contact(f.errs, needsOf(policies, t).asked(slot.service.Questions, false), i18n.Lang(r.Context()))
 	if f.bad() {
 		return s.reservationPage(w, r, http.StatusUnprocessableEntity, chi.URLParam(r, "token"), "", typed, f.errs)
 	}
@@ -194,16 +196,29 @@ func (s *Server) restOfGroup(r *http.Request, t store.Tenant, n names, res store
 	if err != nil {
 		return nil, err
 	}
-	var more []views.SlotFacts
+	type other struct {
+		starts time.Time
+		facts  views.SlotFacts
+	}
+	var others []other
 	for _, m := range members {
-		if m.ID == res.ID {
-			continue
+		if m.ID == res.ID || m.State != res.State {
+			continue // what has ended is no longer part of it
 		}
 		slot, err := s.store.Slot(r.Context(), t.ID, m.SlotID)
 		if err != nil {
 			return nil, err
 		}
-		more = append(more, facts(r.Context(), t, n.of(slot), false))
+		f := facts(r.Context(), t, n.of(slot), false)
+		if m.State == store.Confirmed { // each is cancelled on its own page
+			f.URL = views.ReservationURL(t.Slug, s.store.ReservationToken(m))
+		}
+		others = append(others, other{slot.StartsAt, f})
+	}
+	slices.SortFunc(others, func(a, b other) int { return a.starts.Compare(b.starts) })
+	var more []views.SlotFacts
+	for _, o := range others {
+		more = append(more, o.facts)
 	}
 	return more, nil
 }
@@ -222,7 +237,7 @@ func (s *Server) holdPage(w http.ResponseWriter, r *http.Request, p shownReserva
 		Page: s.pageAt(r, views.ReservationURL(t.Slug, p.token)), Number: p.res.Number,
 		Slot: facts(ctx, t, p.slot, false), More: p.more, PartySize: p.res.PartySize,
 		Deadline:   deadlineOf(ctx, t, p.res.ShownUntil, p.res.Now, p.slot.HoldShown),
-		Contact:    p.typed.view(ctx, needsOf(policies, t), t, p.errs),
+		Contact:    p.typed.view(ctx, needsOf(policies, t).asked(p.slot.service.Questions, false), t, p.errs),
 		ConfirmURL: views.ReservationConfirmURL(t.Slug, p.token), ReleaseURL: views.ReservationReleaseURL(t.Slug, p.token),
 		TermsVersion: strconv.Itoa(p.res.TermsVersion), CancelRule: cancelRule(ctx, t, p.slot.Slot), PrivacyURL: t.PrivacyURL,
 	}
@@ -249,6 +264,7 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 	v := views.BookedPage{
 		Page: s.pageAt(r, self), Number: p.res.Number, Slot: facts(ctx, t, p.slot, false), More: p.more, PartySize: p.res.PartySize,
 		Name: p.res.Name, MailTo: p.res.Email, CalendarURL: views.ReservationCalendarURL(t.Slug, p.token), QR: code.Bitmap(),
+		Calendars: calendarLinks(ctx, t, p.slot), Answers: answered(ctx, p.slot.service.Questions, p.res.Answers), Pending: pendingEmail(ctx, t, p.res),
 	}
 	v.Page.Secret = true
 	v.Just = v.Page.Flash != nil && v.Page.Flash.Text == i18n.T(ctx, flashConfirmed)
@@ -271,14 +287,25 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 		}
 		if most > 1 {
 			v.Party = &views.PartyForm{
-				Action: views.ReservationPartyURL(t.Slug, p.token), Options: parties(ctx, 1, most, p.res.PartySize), Errs: p.errs.in(ctx),
+				Action: views.ReservationPartyURL(t.Slug, p.token), Options: parties(ctx, 1, most, p.res.PartySize),
+			}
+			if !p.typed.correcting {
+				v.Party.Errs = p.errs.in(ctx)
 			}
 		}
 	}
-	if policies, err := p.slot.policies(t); err != nil {
+	policies, err := p.slot.policies(t)
+	if err != nil {
 		return err
-	} else if at := p.slot.StartsAt.Add(-policies.ReminderBefore.D()); p.res.Email != "" && policies.ReminderBefore > 0 && at.After(p.slot.Now) {
+	}
+	if p.slot.Now.Before(p.slot.EndsAt) {
+		v.Correct = s.correction(ctx, t, p, policies)
+	}
+	if at := p.slot.StartsAt.Add(-policies.ReminderBefore.D()); p.res.Email != "" && policies.ReminderBefore > 0 && at.After(p.slot.Now) {
 		v.Reminder = i18n.T(ctx, "booked.reminder", "time", c.DateTime(at, loc))
+	}
+	if v.Clash, err = s.clash(r, t, p.names, p.res.Email, p.slot.ID, views.ReservationWaitsURL(t.Slug, p.token)); err != nil {
+		return err
 	}
 	if p.outcome != "" {
 		v.Banner = s.banner(r, p.outcome)
@@ -318,11 +345,22 @@ func (s *Server) endedPage(w http.ResponseWriter, r *http.Request, p shownReserv
 		return fmt.Errorf("reservation %s is not over", p.res.ID)
 	}
 	if v.Kind == views.EndedExpired || v.Kind == views.EndedReleased {
-		if p.slot.Bookable() && p.slot.SeatsLeft >= p.res.PartySize {
+		row, err := s.rowOf(ctx, t, p.res)
+		if err != nil {
+			return err
+		}
+		if len(row) == 0 {
+			row = []store.Slot{p.slot.Slot}
+		}
+		if !slices.ContainsFunc(row, func(one store.Slot) bool { return !one.Bookable() || one.SeatsLeft < p.res.PartySize }) {
 			typed := p.typed.view(ctx, needs{}, t, nil)
+			typed.Questions = p.typed.answers.carried()
 			v.Again = &views.AgainForm{
-				Action: views.SlotHoldURL(t.Slug, p.slot.ID), PartySize: p.res.PartySize, IdempotencyKey: rand.Text(),
-				TermsVersion: strconv.Itoa(p.slot.TermsVersion), Typed: typed,
+				Action: views.SlotHoldURL(t.Slug, row[0].ID), PartySize: p.res.PartySize, IdempotencyKey: rand.Text(),
+				TermsVersion: strconv.Itoa(row[0].TermsVersion), Typed: typed,
+			}
+			for _, next := range row[1:] {
+				v.Again.NextSlots = append(v.Again.NextSlots, nextSlot(next))
 			}
 		}
 	}

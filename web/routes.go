@@ -21,7 +21,7 @@ func (s *Server) routes() (http.Handler, error) {
 		return nil, err
 	}
 	root := chi.NewRouter()
-	root.Use(requestID, s.record, s.headers, middleware.GetHead)
+	root.Use(requestID, s.record, s.headers, headAsGet)
 	root.Method(http.MethodGet, static.Prefix+"*", static.Handler())
 	root.Get("/healthz", s.healthz)
 	root.Get("/readyz", s.readyz)
@@ -53,9 +53,12 @@ func (s *Server) routes() (http.Handler, error) {
 func (s *Server) customerRoutes(r chi.Router) {
 	r.Get("/", s.handle(s.getVenue))
 	r.Post("/language", s.handle(s.postLanguage))
+	r.Get("/embed", s.handle(s.getEmbed))
+	r.Get("/poster", s.handle(s.getPoster))
 	r.Get("/slots/{slot}", s.handle(s.getSlot))
 	r.Post("/slots/{slot}/hold", s.handle(s.postHold))
 	r.Post("/slots/{slot}/waitlist", s.handle(s.postJoin))
+	r.Get("/slots/{slot}/live", s.handle(s.getSlotLive))
 	r.Get("/my-reservations", s.handle(s.getFind))
 	r.With(s.limit(linkMailsPerMinute)).Post("/my-reservations", s.handle(s.postFind))
 	r.Route("/reservations/{token}", func(r chi.Router) {
@@ -68,11 +71,19 @@ func (s *Server) customerRoutes(r chi.Router) {
 		r.Get("/move", s.handle(s.getMove))
 		r.Post("/move", s.handle(s.postMove))
 		r.Post("/party", s.handle(s.postParty))
+		r.With(s.limit(linkMailsPerMinute)).Post("/contact", s.handle(s.postContact))
 		r.Get("/calendar.ics", s.handle(s.getCalendar))
+		r.Post("/waits", s.handle(s.postLeaveWaits))
+	})
+	r.Route("/email-changes/{token}", func(r chi.Router) {
+		r.Use(secretPath)
+		r.Get("/", s.handle(s.getEmailChange))
+		r.Post("/", s.handle(s.postEmailChange))
 	})
 	r.Route("/waitlist/{token}", func(r chi.Router) {
 		r.Use(secretPath)
 		r.Get("/", s.handle(s.getEntry))
+		r.Get("/live", s.handle(s.getEntryLive))
 		r.Post("/withdraw", s.handle(s.postWithdraw))
 		r.Post("/claim", s.handle(s.postClaim))
 		r.Post("/rejoin", s.handle(s.postRejoin))
@@ -96,18 +107,35 @@ func requestID(next http.Handler) http.Handler {
 	})
 }
 
+// headAsGet sends HEAD the way of GET; no route is for HEAD alone. chi's own
+// middleware looks ahead, and takes the front page of a subrouter for a route
+// that has every method.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 func (s *Server) notFound(http.ResponseWriter, *http.Request) error { return errNotFound }
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// methodNotAllowed says which methods a path has. What the router finds is
-// looked up in the list of all routes: for a path that it knows only up to a
-// point, it names that point.
+// methodNotAllowed says which methods a path has. Somebody who opens the address
+// of a press, which stands in the address bar where a form came back with a
+// fault, is led to the page that the press belongs to.
 func (s *Server) methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
+		page := r.URL.EscapedPath()
+		page = page[:strings.LastIndexByte(page, '/')]
+		if (r.Method == http.MethodGet || r.Method == http.MethodHead) && s.answers(routes, http.MethodGet, page) {
+			return s.see(w, r, page, "")
+		}
 		var allowed []string
 		for _, method := range methods {
-			if s.patterns[method+" "+strings.TrimSuffix(routes.Find(chi.NewRouteContext(), method, r.URL.Path), "/")] {
+			if s.answers(routes, method, r.URL.EscapedPath()) {
 				allowed = append(allowed, method)
 				if method == http.MethodGet {
 					allowed = append(allowed, http.MethodHead)
@@ -117,6 +145,14 @@ func (s *Server) methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		return problem{http.StatusMethodNotAllowed, views.ErrorMethod}
 	})
+}
+
+// answers reports whether a path has a route of the method. What the router
+// finds is looked up in the list of all routes: for a path that it knows only up
+// to a point it names that point, and for one that it does not know, nothing.
+func (s *Server) answers(routes chi.Routes, method, path string) bool {
+	found := routes.Find(chi.NewRouteContext(), method, path)
+	return found != "" && s.patterns[method+" "+strings.TrimSuffix(found, "/")]
 }
 
 func (s *Server) getHome(w http.ResponseWriter, r *http.Request) error {

@@ -165,11 +165,12 @@ func TestGETAndHEADChangeNothing(t *testing.T) {
 			for _, b := range []*browser{known, s.browser(t)} {
 				b.header.Set("User-Agent", "LinkScanner/1.0")
 				for _, tail := range []string{"", "?utm=x"} {
-					if p := b.get(path + tail); p.status >= 500 {
-						t.Errorf("GET %s: %d", r.pattern, p.status)
+					got := b.get(path + tail)
+					if got.status >= 500 {
+						t.Errorf("GET %s: %d", r.pattern, got.status)
 					}
-					if p := b.do(http.MethodHead, path+tail, "", ""); p.status >= 500 || p.body != "" {
-						t.Errorf("HEAD %s: %d, %d bytes", r.pattern, p.status, len(p.body))
+					if p := b.do(http.MethodHead, path+tail, "", ""); p.status != got.status || p.body != "" {
+						t.Errorf("HEAD %s: %d, %d bytes; GET: %d", r.pattern, p.status, len(p.body), got.status)
 					}
 				}
 			}
@@ -297,6 +298,38 @@ func TestWhoKnowsNoVenueLearnsNothing(t *testing.T) {
 	p = b.post("/shop", nil).is(http.StatusMethodNotAllowed)
 	if got := p.header.Get("Allow"); got != "GET, HEAD" {
 		t.Errorf("Allow: %q", got)
+	}
+}
+
+// A form that came back leaves the address of its press in the address bar;
+// opened there once more, or in a tab that the phone restores, it is a GET.
+func TestTheAddressOfAPressLeadsToItsPage(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	l := live(t, s.Shop)
+	b := s.browser(t)
+	pages := map[string]bool{}
+	for _, r := range s.routesOf(t) {
+		pages[r.method+r.pattern] = true
+	}
+	tried := 0
+	for _, r := range s.routesOf(t) {
+		if r.method != http.MethodPost || !ofCustomers(r) || pages[http.MethodGet+r.pattern] {
+			continue
+		}
+		for _, path := range l.paths(s.Store, "shop", r.pattern) {
+			tried++
+			page := path[:strings.LastIndexByte(path, '/')]
+			if p := b.get(path); p.status != http.StatusSeeOther || p.location() != page {
+				t.Errorf("GET %s: %d %q", r.pattern, p.status, p.location())
+			}
+			if p := b.do(http.MethodPut, path, "", ""); p.status != http.StatusMethodNotAllowed || p.header.Get("Allow") != http.MethodPost {
+				t.Errorf("PUT %s: %d, allowed %q", r.pattern, p.status, p.header.Get("Allow"))
+			}
+		}
+	}
+	if tried == 0 {
+		t.Fatal("there is no such address")
 	}
 }
 

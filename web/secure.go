@@ -63,7 +63,7 @@ func secretPath(next http.Handler) http.Handler {
 // and not a handler that writes an answer beside the handler's.
 func deadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), store.LongestWait)
+		ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), wholeKey{}, r.Context()), store.LongestWait)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

@@ -73,6 +73,12 @@ func TestEveryPageHasItsHeaders(t *testing.T) {
 						t.Errorf("%s: the title has the token", r.pattern)
 					}
 				case "a", "form", "link":
+					if rel := attr(n, "rel"); rel == "canonical" || rel == "alternate" { // must be absolute, and are the configured address
+						if !strings.HasPrefix(attr(n, "href"), "http://booking.example/") {
+							t.Errorf("%s: %s: %s", r.pattern, rel, attr(n, "href"))
+						}
+						continue
+					}
 					for _, a := range n.Attr {
 						if (a.Key == "href" || a.Key == "action") && strings.Contains(a.Val, "://") {
 							t.Errorf("%s: the address %s is not relative", r.pattern, a.Val)

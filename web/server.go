@@ -57,6 +57,7 @@ type Server struct {
 	broken   map[string][]byte // the page for our own faults, by language
 	patterns map[string]bool   // every route, as "METHOD /pattern"
 	handler  http.Handler
+	live     *hub
 }
 
 // New makes a server. Everything that can fail in it fails here: the page for
@@ -81,6 +82,11 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, store: cfg.Store, log: cfg.Log, now: cfg.Now, secure: cfg.PublicURL.Scheme == "https"}
 	s.sessions = s.newSessions(cfg.Sessions)
+	perAddress := streamsPerAddress
+	if !cfg.RateLimit {
+		perAddress = 0
+	}
+	s.live = newHub(cfg.Store, cfg.Log, perAddress)
 	var err error
 	if s.broken, err = prebuilt(); err != nil {
 		return nil, err

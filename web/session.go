@@ -3,7 +3,10 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -24,6 +27,7 @@ const (
 	sessionLang    = "lang"    // chosen by press
 	sessionFlash   = "flash"   // said on the next page
 	sessionSeen    = "seen"    // unix seconds of the last extension
+	sessionWaits   = "waits"   // ids of the waitlist entries that this browser has made
 	sessionStaff   = "staff"   // id of the member of staff who is signed in
 )
 
@@ -131,14 +135,30 @@ func (w *sessionWriter) save() {
 }
 
 // visitor is the owner of this browser's holds; it is made at the first press.
-func (s *Server) visitor(r *http.Request) string {
+// A form pressed twice by a browser that has no session yet comes twice without
+// one, so the id is made of the form's key: both are the same visitor, and the
+// second press gets the hold of the first instead of a refusal.
+func (s *Server) visitor(r *http.Request, key string) string {
 	if id := s.knownVisitor(r); id != "" {
 		return id
 	}
 	id := rand.Text()
+	if len(key) >= len(id) {
+		id = oneWay("visitor", key)
+	}
 	s.sessions.Put(r.Context(), sessionVisitor, id)
 	s.sessions.Put(r.Context(), sessionSeen, s.now().Unix())
 	return id
+}
+
+// oneWay is what is stored of a secret that a form carries: neither the other
+// values made of it nor the secret itself can be told from it.
+func oneWay(purpose, secret string) string {
+	if secret == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(purpose + "\x00" + secret))
+	return hex.EncodeToString(sum[:16])
 }
 
 // knownVisitor is the visitor's id, empty before the first press.
@@ -191,6 +211,7 @@ func (s *Server) withTenant(next http.Handler) http.Handler {
 		}
 		ctx := context.WithValue(r.Context(), tenantKey{}, t)
 		r = r.WithContext(ctx)
+		s.keepLanguage(r)
 		next.ServeHTTP(w, r.WithContext(i18n.WithLang(ctx, s.language(r, t.Locale))))
 		return nil
 	})
@@ -210,8 +231,54 @@ func validSlug(slug string) bool {
 
 var languages = language.NewMatcher([]language.Tag{language.Japanese, language.English})
 
-// language chooses: what was pressed, else what the browser prefers, else usual.
+// addressLang is the language that the address names (?lang=), as search engines
+// and a frame on a Japanese or English site do; at a press, that of the page with
+// the form. Empty for none.
+func addressLang(r *http.Request) string {
+	at := r.URL
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		page, err := url.Parse(r.Referer())
+		if err != nil {
+			return ""
+		}
+		at = page
+	}
+	if lang := at.Query().Get(views.FieldLang); i18n.Known(lang) {
+		return lang
+	}
+	return ""
+}
+
+// keepLanguage remembers at a press the language that the page had by its
+// address: what follows, mails too, is in the language in which it was read.
+func (s *Server) keepLanguage(r *http.Request) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return
+	}
+	if lang := addressLang(r); lang != "" && s.sessions.GetString(r.Context(), sessionLang) != lang {
+		s.sessions.Put(r.Context(), sessionLang, lang)
+	}
+}
+
+// withoutLang is a path with query that names no language: where the switch
+// comes back to, another one rules.
+func withoutLang(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || !u.Query().Has(views.FieldLang) {
+		return path
+	}
+	q := u.Query()
+	q.Del(views.FieldLang)
+	u.RawQuery = q.Encode()
+	return u.RequestURI()
+}
+
+// language chooses: what the address names, what was pressed, else what the
+// browser prefers, else usual.
 func (s *Server) language(r *http.Request, usual string) string {
+	if lang := addressLang(r); lang != "" {
+		return lang
+	}
 	if lang := s.sessions.GetString(r.Context(), sessionLang); i18n.Known(lang) {
 		return lang
 	}

@@ -23,6 +23,9 @@ type slotForm struct {
 	terms   int
 	version *int64
 	typed   contactForm
+	// How many slots in a row, and those that follow this one as the page showed them.
+	together int
+	next     []store.HoldSlot
 	errs    formErrors
 }
 
@@ -33,7 +36,9 @@ func (s *Server) decodeSlotForm(w http.ResponseWriter, r *http.Request) (slotFor
 	if err != nil {
 		return slotForm{}, err
 	}
+	together, next := togetherOf(f)
 	return slotForm{
+		together: together, next: next,
 		party: f.number(views.FieldPartySize, 1, 1000, "form.err.party"), key: f.text(views.FieldIdempotencyKey, longestKey),
 		terms: f.terms(), version: f.version(), typed: decodeContact(f), errs: f.errs,
 	}, nil
@@ -70,15 +75,24 @@ func (s *Server) postHold(w http.ResponseWriter, r *http.Request) error {
 		return store.NotFound
 	}
 	t := venue(r)
+	slots, err := s.slotsOf(r.Context(), t, slot, form)
+	if err != nil {
+		return s.slotRefused(w, r, err, form)
+	}
 	held, err := s.store.Hold(r.Context(), store.HoldRequest{
-		TenantID: t.ID, Slots: []store.HoldSlot{{ID: slot, TermsVersion: form.terms, Version: form.version}}, PartySize: form.party,
-		Owner: s.visitor(r), Key: form.key, Source: store.SourceWeb, Locale: i18n.Lang(r.Context()), Actor: customer(r),
+		TenantID: t.ID, Slots: slots, PartySize: form.party,
+		Owner: s.visitor(r, form.key), Key: oneWay("key", form.key), Source: store.SourceWeb, Locale: i18n.Lang(r.Context()), Actor: customer(r),
 	})
 	if err != nil {
 		return s.slotRefused(w, r, err, form)
 	}
 	token := s.store.ReservationToken(held[0])
-	if form.typed != (contactForm{}) {
+	for _, one := range held {
+		if one.SlotID == slot { // of several, the one that was pressed on
+			token = s.store.ReservationToken(one)
+		}
+	}
+	if !form.typed.empty() {
 		// What was typed before must not stand in a URL and not in the session, so
 		// the page answers at once. Reloading it repeats the press with its key,
 		// which gives the same hold.
@@ -105,7 +119,7 @@ func (s *Server) postJoin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	contact := form.typed.contact(form.errs, needsOf(policies, t), i18n.Lang(r.Context()))
+	contact := form.typed.contact(form.errs, needsOf(policies, t).asked(o.service.Questions, true), i18n.Lang(r.Context()))
 	if form.Bad() {
 		return s.slotPage(w, r, http.StatusUnprocessableEntity, "", form)
 	}
@@ -116,12 +130,20 @@ func (s *Server) postJoin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.slotRefused(w, r, err, form)
 	}
+	s.rememberWait(r, entry)
 	return s.see(w, r, views.WaitlistURL(t.Slug, s.store.EntryToken(entry)), flashJoined)
 }
 
-// consentVersion names what a customer agrees to by sending contact details:
-// the venue's privacy notice, where it has one.
-func consentVersion(t store.Tenant) string { return t.PrivacyURL }
+// consentVersion names what a customer agrees to by sending contact details: the
+// version of the venue's privacy notice, or its address where the venue names no
+// version; nothing where it has no notice. The press is the consent, as the
+// sentence above the button and the button itself say.
+func consentVersion(t store.Tenant) string {
+	if t.PrivacyURL == "" || t.PrivacyVersion == "" {
+		return t.PrivacyURL
+	}
+	return t.PrivacyVersion
+}
 
 // slotRefused shows the slot as it is now, with what became of the press.
 func (s *Server) slotRefused(w http.ResponseWriter, r *http.Request, err error, form slotForm) error {
@@ -169,6 +191,14 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 	if v.Own != nil {
 		w.Header().Set("Cache-Control", cacheNever) // its link is a secret
 	}
+	row, err := s.following(ctx, t, slot, policies)
+	if err != nil {
+		return err
+	}
+	var short *store.Slot
+	if o == store.SoldOut {
+		short = shortOf(slot, row, form)
+	}
 	most, party := largest(slot.Slot), max(form.party, 1)
 	terms := strconv.Itoa(slot.TermsVersion)
 	waits := slot.Joinable() && slot.SeatsLeft < most
@@ -189,10 +219,11 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 		if !form.join {
 			v.Hold.Errs = form.errs.in(ctx)
 		}
+		offerTogether(ctx, t, slot, row, form, v.Hold)
 	}
 	// The waitlist is for those whom the free seats would not do for; without any,
 	// for everybody. A form that came back stays, so that nothing typed is lost.
-	if waits && (slot.SeatsLeft == 0 || form.join || o == store.SoldOut) {
+	if waits && (slot.SeatsLeft == 0 || form.join || o == store.SoldOut && short == nil) {
 		least := slot.SeatsLeft + 1
 		errs := form.errs
 		if !form.join && v.Hold != nil {
@@ -200,7 +231,7 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 		}
 		v.Join = &views.JoinForm{
 			Action: views.SlotWaitlistURL(t.Slug, slot.ID), Parties: parties(ctx, least, most, min(max(party, least), most)),
-			Contact: form.typed.view(ctx, needsOf(policies, t), t, errs), IdempotencyKey: keyAgain(o, form, true), TermsVersion: terms,
+			Contact: form.typed.view(ctx, needsOf(policies, t).asked(slot.service.Questions, true), t, errs), IdempotencyKey: keyAgain(o, form, true), TermsVersion: terms,
 			Waiting: slot.Waiting, AnswerTime: c.Duration(slot.OfferShown), Broadcast: !slot.OrderRules,
 			MailFrom: s.cfg.MailFrom, PrivacyURL: t.PrivacyURL,
 		}
@@ -213,8 +244,18 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 		v.Banner.Title = i18n.T(ctx, "outcome.sold_out.some.title", "n", slot.SeatsLeft)
 		v.Banner.Text = i18n.T(ctx, "outcome.sold_out.some.text")
 	}
+	if short != nil {
+		v.Banner.Title = i18n.T(ctx, "details.short.title", "time", c.DateTimeRange(short.StartsAt, short.EndsAt, loc))
+		v.Banner.Text = i18n.T(ctx, "details.short.text")
+	}
 	if v.Hold == nil && v.Join == nil {
 		v.Closed = s.whyClosed(r, t, slot.Slot)
+	}
+	v.Queue, v.LiveURL = slot.Waiting, views.SlotLiveURL(t.Slug, slot.ID, lang, showing(v), slot.TermsVersion)
+	if o == store.SoldOut && slot.SeatsLeft == 0 {
+		if err := s.lostAt(r, t, slot.Slot, v.Banner, "live.lost.slot"); err != nil {
+			return err
+		}
 	}
 	if (v.Hold == nil || o != "") && o != store.Busy {
 		if v.Nearest, err = s.nearest(r, t, n, slot.ID, party); err != nil {

@@ -50,6 +50,7 @@ func (s *Server) staffRoutes(r chi.Router) {
 				r.Use(s.may(lookAtTheDay))
 				r.Get("/", s.staff(s.getVenueDoor))
 				r.Get("/today", s.staff(s.getToday))
+				r.Get("/live", s.staff(s.getStaffLive))
 				r.Get("/search", s.staff(s.getSearch))
 				r.Post("/search", s.staff(s.postSearch))
 				r.Get("/messages", s.staff(s.getMessages))

@@ -106,7 +106,7 @@ func (c counter) arrived() int {
 func (c counter) head(ctx context.Context) views.StaffSlotHead {
 	lang, cat, loc := i18n.Lang(ctx), i18n.In(ctx), c.tenant.Location()
 	return views.StaffSlotHead{
-		ID: c.ID, URL: c.url(), When: views.WhenRange(lang, c.StartsAt, c.EndsAt, loc, false), Service: c.service.Name.In(lang), Resource: c.resource.Name.In(lang),
+		ID: c.ID, URL: c.url(), LiveURL: views.StaffLiveSlotURL(c.tenant.Slug, c.ID), When: views.WhenRange(lang, c.StartsAt, c.EndsAt, loc, false), Service: c.service.Name.In(lang), Resource: c.resource.Name.In(lang),
 		State: staffState(c.Slot), Paused: c.Paused, Bar: staffBar(c.Slot), Waiting: c.Waiting, Arrived: c.arrived(), Rule: c.rule(ctx),
 		BackURL:  views.StaffDayURL(c.tenant.Slug, c.StartsAt.In(loc).Format(time.DateOnly)),
 		BackText: cat.DateShort(c.StartsAt, loc), Version: strconv.FormatInt(c.Version, 10), TermsVersion: strconv.Itoa(c.TermsVersion),

@@ -55,6 +55,7 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 	v := views.StaffTodayPage{
 		Heading: c.Date(day, loc), Date: day.Format(time.DateOnly), IsToday: day.Equal(today), SelfURL: dayURL(0), PathURL: views.StaffTodayURL(t.Slug),
 		PrevURL: dayURL(-1), NextURL: dayURL(1), TodayURL: views.StaffTodayURL(t.Slug), UpdatedAt: c.Time(s.now(), loc),
+		LiveURL: views.StaffLiveDayURL(t.Slug, day.Format(time.DateOnly)),
 	}
 	for offset := -3; offset <= 3; offset++ {
 		at := time.Date(y, m, d+offset, 0, 0, 0, 0, loc)

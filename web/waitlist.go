@@ -58,6 +58,7 @@ func (s *Server) postRejoin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.entryRefused(w, r, err)
 	}
+	s.rememberWait(r, again)
 	return s.toEntry(w, r, again, flashJoined)
 }
 
@@ -143,13 +144,16 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 	}
 	switch v.State {
 	case views.EntryWaiting:
+		if err := s.waitingNow(r, t, n, e, slot.Slot, &v); err != nil {
+			return err
+		}
 		v.WithdrawURL = views.WaitlistWithdrawURL(t.Slug, token)
 		if e.PartySize > 1 {
 			v.Party = &views.PartyForm{
 				Action: views.WaitlistPartyURL(t.Slug, token), Options: parties(ctx, 1, e.PartySize-1, e.PartySize-1), Errs: errs.in(ctx),
 			}
 		}
-		if !slot.OrderRules && slot.Bookable() && slot.SeatsLeft >= e.PartySize {
+		if claimable(slot.Slot, e.PartySize) {
 			v.Claim = &views.ClaimForm{Action: views.WaitlistClaimURL(t.Slug, token), TermsVersion: strconv.Itoa(slot.TermsVersion), SeatsLeft: slot.SeatsLeft}
 		}
 	case views.EntryOffered:
@@ -175,6 +179,11 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 	if o != "" {
 		v.Banner = s.banner(r, o)
 		v.Banner.Links = s.nextLinks(r, answerFor(o).next, slot.ID)
+		if o == store.SoldOut && v.State == views.EntryWaiting {
+			if err := s.lostAt(r, t, slot.Slot, v.Banner, "live.lost.claim"); err != nil {
+				return err
+			}
+		}
 	}
 	return s.render(w, r, status, views.Entry(v))
 }

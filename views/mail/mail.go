@@ -32,12 +32,14 @@ const (
 	Revoked       Kind = "revoked"
 	Vacancy       Kind = "vacancy"
 	Reminder      Kind = "reminder"
+	ConfirmEmail  Kind = "confirm_email" // to an address newly named for a booking
+	EmailChanged  Kind = "email_changed" // to the address that it had
 	MyBookings    Kind = "my_reservations"
 )
 
 // Kinds lists every kind that has a text.
 var Kinds = []Kind{
-	Confirmed, Cancelled, Moved, Changed, SlotCancelled, Joined, Offer, Lapsed, Revoked, Vacancy, Reminder, MyBookings,
+	Confirmed, Cancelled, Moved, Changed, SlotCancelled, Joined, Offer, Lapsed, Revoked, Vacancy, Reminder, ConfirmEmail, EmailChanged, MyBookings,
 }
 
 // Letter is all that a text speaks of. Texts are in the reader's language;
@@ -53,14 +55,14 @@ type Letter struct {
 	Party int
 	// Number is the booking number; empty for an entry.
 	Number string
-	// Link opens the booking, the waitlist entry or the offer.
+	// Link opens the booking, the waitlist entry or the offer; ConfirmEmail: the page with the button.
 	Link string
 
 	CancelUntil time.Time // customers may cancel before
 	CancelOver  bool      // that moment has passed
 	By          By        // Cancelled: who did it
 	Reason      string    // why, as staff wrote it
-	Until       time.Time // Offer, Lapsed: the shown deadline
+	Until       time.Time // Offer, Lapsed, ConfirmEmail: the shown deadline
 
 	Waitlist Waitlist // Joined
 	OffList  bool     // Revoked: the entry left the list; false: its offer was taken back
@@ -171,7 +173,12 @@ func (w *writer) follow(key i18n.Key, link string, args ...any) {
 
 func (w *writer) write() (subject string) {
 	l := w.l
-	w.greet()
+	if l.Kind == ConfirmEmail {
+		// The address may be a stranger's: no name of anybody goes there.
+		w.say("mail.greeting.none")
+	} else {
+		w.greet()
+	}
 	about := []any{"venue", oneLine(l.Venue.Name), "service", oneLine(l.Slot.Service), "date", w.c.DateShort(l.Slot.Start, l.Zone)}
 	switch l.Kind {
 	case Confirmed:
@@ -266,6 +273,18 @@ func (w *writer) write() (subject string) {
 		w.booking()
 		w.say("mail.vacancy.keeps")
 		return w.c.T("mail.vacancy.subject", about...)
+	case ConfirmEmail:
+		w.say("mail.confirm_email.lead")
+		w.follow("mail.confirm_email.link", l.Link)
+		w.say("mail.confirm_email.until", "time", w.at(l.Until))
+		w.add(w.row("mail.row.service", l.Slot.Service), w.row("mail.row.when", w.span(l.Slot)))
+		w.say("mail.confirm_email.unexpected")
+		return w.c.T("mail.confirm_email.subject", about...)
+	case EmailChanged:
+		w.say("mail.email_changed.lead")
+		w.add(w.row("mail.row.service", l.Slot.Service), w.row("mail.row.when", w.span(l.Slot)))
+		w.say("mail.email_changed.unexpected")
+		return w.c.T("mail.email_changed.subject", about...)
 	case MyBookings:
 		w.say("mail.mine.lead")
 		for _, b := range l.Bookings {

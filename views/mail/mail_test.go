@@ -74,6 +74,8 @@ func letter(t *testing.T, kind Kind, lang string) Letter {
 		l.Reason = text("設備の点検のため", "The room is being inspected")
 	case Vacancy:
 		l.Link = "https://holdfast.example/minamo/waitlist/token"
+	case ConfirmEmail:
+		l.Link, l.Until = "https://holdfast.example/minamo/email-changes/token", slot.Start.Add(-48*time.Hour)
 	case MyBookings:
 		l.Slot = Slot{}
 		l.Bookings = []Booking{

@@ -15,6 +15,7 @@ type tokens interface {
 	ReservationToken(store.Reservation) string
 	EntryToken(store.Entry) string
 	OfferToken(store.Entry) string
+	EmailToken(store.Reservation) string
 }
 
 // Writer turns what the store knows of a message into a mail. Every link is
@@ -87,6 +88,11 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 	case store.KindRevoked:
 		offered, _ := m.Payload["offered"].(bool)
 		out.OffList = !offered
+	case store.KindConfirmEmail:
+		if l.Reservation != nil && l.Reservation.EmailUntil != nil {
+			out.Link = w.link(views.EmailChangeURL(slug, w.Tokens.EmailToken(*l.Reservation)))
+			out.Until = *l.Reservation.EmailUntil
+		}
 	case store.KindMoved, store.KindChanged:
 		out.Was = before(out.Slot, m)
 	case store.KindMyLinks:

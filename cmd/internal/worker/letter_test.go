@@ -93,6 +93,17 @@ func TestWhatTheStepsWriteBecomesALetter(t *testing.T) {
 	fourth := s.Book(t, offering, 1)
 	s.Join(t, offering, 1)
 	s.Cancel(t, fourth)
+	renamed := s.Book(t, s.Slot(t, 2), 1)
+	for _, to := range []string{"new@example.com", "newer@example.com"} {
+		contact := s.Person()
+		contact.Email = to
+		asked, err := s.Store.CorrectContact(ctx, store.ContactRequest{TenantID: renamed.TenantID, ID: renamed.ID, Contact: contact, Actor: shop.Customer})
+		must(err)
+		if to == "new@example.com" {
+			_, err = s.Store.ConfirmEmail(ctx, renamed.TenantID, s.Store.EmailToken(asked), shop.Customer)
+			must(err)
+		}
+	}
 	must(s.Store.SendMyLinks(ctx, s.Tenant.ID, reminded.Email, "en"))
 
 	writer := writerOf(t, s.Store)
@@ -162,6 +173,8 @@ func opens(t *testing.T, s *shop.Shop, text string) int {
 			_, err = s.Store.EntryByToken(t.Context(), s.Tenant.ID, token)
 		case "offers":
 			_, err = s.Store.OfferByToken(t.Context(), s.Tenant.ID, token)
+		case "email-changes":
+			_, err = s.Store.ReservationByEmailToken(t.Context(), s.Tenant.ID, token)
 		case "my-reservations":
 			continue
 		default:
