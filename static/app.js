@@ -170,6 +170,7 @@
 		if (day) strip.scrollLeft = day.offsetLeft - (strip.clientWidth - day.offsetWidth) / 2;
 		zones();
 		tick();
+		follow();
 	};
 
 	// --- The venue's clock is named beside its times where the visitor's shows
@@ -251,6 +252,90 @@
 			failed();
 		}
 	});
+
+	// --- A page follows what happens: the server sends a part of it again, finished
+	// and in its language, or says that there is something to fetch. In a hidden tab
+	// nothing is followed; coming back asks anew.
+
+	let stream = null;
+	let followed = "";
+	let comeBack = 0;
+	let reloaded = -Infinity;
+
+	const unfollow = () => {
+		stream?.close();
+		stream = null;
+		followed = "";
+		clearTimeout(comeBack);
+	};
+
+	const follow = () => {
+		const url = (!document.hidden && $("[data-live]")?.dataset.live) || "";
+		if (url === followed) return;
+		unfollow();
+		if (!url || !window.EventSource) return;
+		followed = url;
+		const s = (stream = new EventSource(url));
+		let opened = false;
+		s.onopen = () => {
+			// What happened while the line was down was not heard.
+			if (opened && $("[data-live][hx-get]")) fetchAgain();
+			opened = true;
+		};
+		s.onerror = () => {
+			// A browser comes back by itself, unless it was refused.
+			if (s.readyState !== EventSource.CLOSED || s !== stream) return;
+			unfollow();
+			comeBack = setTimeout(follow, 20000 + 20000 * Math.random());
+		};
+		s.addEventListener("now", (e) => show(e.data));
+		s.addEventListener("tick", () => fetchAgain());
+		s.addEventListener("reload", () => {
+			s.close();
+			const wait = Math.max(0, reloaded + 4000 - performance.now()) + 500 * Math.random();
+			comeBack = setTimeout(() => {
+				reloaded = performance.now();
+				unfollow();
+				refresh();
+			}, wait);
+		});
+	};
+
+	const show = (html) => {
+		const box = $("[data-live]");
+		const fresh = document.createElement("template");
+		fresh.innerHTML = html;
+		if (!box || box.innerHTML.trim() === fresh.innerHTML.trim()) return;
+		for (const el of $$("[data-live-for]", fresh.content)) {
+			const out = $(`[data-live-text="${el.dataset.liveFor}"]`);
+			if (out && out.textContent !== el.textContent) out.textContent = el.textContent;
+		}
+		const was = $("[data-key]", box)?.dataset.key;
+		const inside = box.contains(document.activeElement);
+		box.replaceChildren(fresh.content);
+		const now = $("[data-key]", box);
+		if (now && now.dataset.key !== was) say(now.dataset.said);
+		if (inside) $("a", box)?.focus({ preventScroll: true });
+	};
+
+	// Not while a finger is on the page: what it is about to press must not move.
+	let pressing = false;
+	addEventListener("pointerdown", () => (pressing = true), true);
+	for (const done of ["pointerup", "pointercancel"]) addEventListener(done, () => setTimeout(() => (pressing = false), 300), true);
+
+	let asking = 0;
+	const fetchAgain = () => {
+		clearTimeout(asking);
+		asking = setTimeout(() => (pressing ? fetchAgain() : $("[data-live][hx-get]")?.dispatchEvent(new CustomEvent("live"))), pressing ? 400 : 50);
+	};
+
+	document.addEventListener("visibilitychange", () => {
+		if (document.hidden) return unfollow();
+		follow();
+		fetchAgain();
+	});
+	addEventListener("pagehide", unfollow);
+	addEventListener("pageshow", () => follow());
 
 	// --- "/" leads to the search.
 

@@ -215,6 +215,26 @@ UPDATE slots SET ` + policyColumns + `, order_until = @order_until WHERE tenant_
 const rewriteHoldsSQL = `-- rewrite terms of holds
 UPDATE reservations SET terms_version = @terms, one_per_person = @one_per_person WHERE tenant_id = @tenant AND slot_id = @slot AND state = 'held'`
 
+// A person who booked twice while that was allowed keeps both; only one of the
+// two can have the key that the unique index asks for.
+const rewriteKeysSQL = `-- rewrite keys of the confirmed
+UPDATE reservations r SET one_per_person = @one_per_person, person_key = CASE WHEN @one_per_person::boolean AND NOT EXISTS (
+		SELECT 1 FROM reservations o WHERE o.tenant_id = r.tenant_id AND o.slot_id = r.slot_id AND o.state = 'confirmed' AND lower(o.email) = lower(r.email) AND o.id < r.id)
+	THEN NULLIF(lower(r.email), '') END
+WHERE r.tenant_id = @tenant AND r.slot_id = @slot AND r.state = 'confirmed' AND r.one_per_person <> @one_per_person`
+
+// rewriteReservations takes the terms and the rule of one booking per person,
+// as they now stand, into the live reservations: the holds first.
+func (t *slotTx) rewriteReservations(ctx context.Context) error {
+	if _, err := t.tx.Exec(ctx, rewriteHoldsSQL, pgx.StrictNamedArgs{
+		"tenant": t.tenant, "slot": t.slot.ID, "terms": t.slot.TermsVersion, "one_per_person": t.slot.OnePerPerson,
+	}); err != nil {
+		return err
+	}
+	_, err := t.tx.Exec(ctx, rewriteKeysSQL, pgx.StrictNamedArgs{"tenant": t.tenant, "slot": t.slot.ID, "one_per_person": t.slot.OnePerPerson})
+	return err
+}
+
 const changedConfirmedSQL = `-- confirmed ones to tell
 UPDATE reservations r SET sequence = sequence + 1 WHERE r.tenant_id = @tenant AND r.slot_id = @slot AND r.state = 'confirmed'
 RETURNING ` + reservationColumns + `, @now::timestamptz AS now`
@@ -280,9 +300,7 @@ func (t *slotTx) changeTerms(ctx context.Context, req TermsRequest) error {
 	}
 	// The holds first, then the confirmed: a hold that is being confirmed
 	// meanwhile either agrees to the new terms or is found among those to be told.
-	if _, err := t.tx.Exec(ctx, rewriteHoldsSQL, pgx.StrictNamedArgs{
-		"tenant": t.tenant, "slot": t.slot.ID, "terms": t.slot.TermsVersion, "one_per_person": t.slot.OnePerPerson,
-	}); err != nil {
+	if err := t.rewriteReservations(ctx); err != nil {
 		return err
 	}
 	confirmed, err := list[Reservation](ctx, t.tx, changedConfirmedSQL, pgx.StrictNamedArgs{"tenant": t.tenant, "slot": t.slot.ID, "now": t.now})
@@ -425,9 +443,7 @@ func (s *Store) ChangePolicies(ctx context.Context, tenant, service string, over
 			if err := t.writePolicies(ctx, policies); err != nil {
 				return err
 			}
-			if _, err := t.tx.Exec(ctx, rewriteHoldsSQL, pgx.StrictNamedArgs{
-				"tenant": t.tenant, "slot": t.slot.ID, "terms": t.slot.TermsVersion, "one_per_person": t.slot.OnePerPerson,
-			}); err != nil {
+			if err := t.rewriteReservations(ctx); err != nil {
 				return err
 			}
 			t.event(EventPolicyChanged, "", 0, 0, map[string]any{"waitlist_mode": policies.WaitlistMode, "fit": policies.Fit})

@@ -17,6 +17,7 @@ type Store struct {
 	secret []byte
 	at     *time.Time
 	watch  Watch
+	aside  *setAside // of this instance's sweeps
 }
 
 // Watch is told what happened, for metrics. It must be quick and safe for
@@ -42,7 +43,7 @@ func New(db *pgxpool.Pool, secret []byte, watch Watch) (*Store, error) {
 	if len(secret) < 32 {
 		return nil, fmt.Errorf("the server secret has %d bytes, at least 32 are needed", len(secret))
 	}
-	return &Store{db: db, secret: secret, watch: watch}, nil
+	return &Store{db: db, secret: secret, watch: watch, aside: &setAside{}}, nil
 }
 
 // At gives the store as of an instant: its steps and reads take t for the

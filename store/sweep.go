@@ -49,28 +49,29 @@ SELECT tenant_id::text AS tenant, slot_id::text AS slot, min(due) AS due FROM (
 	UNION ALL
 	SELECT tenant_id, slot_id, confirmed_at FROM reservations WHERE entry_to_close
 ) due
+WHERE slot_id <> ALL(@left_out::text[]::uuid[])
 GROUP BY 1, 2 ORDER BY min(due) LIMIT 500`
 
 const begunSlotsSQL = `-- slots that have begun with entries waiting
 SELECT s.tenant_id::text AS tenant, s.id::text AS slot, s.starts_at AS due FROM slots s
-WHERE s.entries_closed_at IS NULL AND s.starts_at <= coalesce(@at::timestamptz, statement_timestamp())
+WHERE s.id <> ALL(@left_out::text[]::uuid[]) AND s.entries_closed_at IS NULL AND s.starts_at <= coalesce(@at::timestamptz, statement_timestamp())
 ORDER BY s.starts_at LIMIT 500`
 
 const remindSlotsSQL = `-- slots to remind of
 SELECT s.tenant_id::text AS tenant, s.id::text AS slot, s.starts_at - s.reminder_before AS due FROM slots s
-WHERE s.reminded_at IS NULL AND s.status <> 'cancelled' AND s.starts_at > coalesce(@at::timestamptz, statement_timestamp())
+WHERE s.id <> ALL(@left_out::text[]::uuid[]) AND s.reminded_at IS NULL AND s.status <> 'cancelled' AND s.starts_at > coalesce(@at::timestamptz, statement_timestamp())
 	AND s.starts_at < coalesce(@at::timestamptz, statement_timestamp()) + interval '720 hours'
 	AND s.starts_at - s.reminder_before <= coalesce(@at::timestamptz, statement_timestamp())
 ORDER BY s.starts_at LIMIT 500`
 
 const unsealedSlotsSQL = `-- slots with events to seal
 SELECT tenant_id::text AS tenant, slot_id::text AS slot, coalesce(@at::timestamptz, min(at)) AS due FROM events
-WHERE number IS NOT NULL AND seal IS NULL GROUP BY 1, 2 LIMIT 500`
+WHERE number IS NOT NULL AND seal IS NULL AND slot_id <> ALL(@left_out::text[]::uuid[]) GROUP BY 1, 2 LIMIT 500`
 
 const eraseSlotsSQL = `-- slots whose contacts are to be erased
 SELECT s.tenant_id::text AS tenant, s.id::text AS slot, s.ends_at AS due FROM slots s
-WHERE (s.waitlist_erased_at IS NULL AND s.ends_at <= coalesce(@at::timestamptz, statement_timestamp()) AND s.ends_at + s.erase_waitlist_after <= coalesce(@at::timestamptz, statement_timestamp()))
-	OR (s.reservations_erased_at IS NULL AND s.ends_at <= coalesce(@at::timestamptz, statement_timestamp()) AND s.ends_at + s.erase_reservations_after <= coalesce(@at::timestamptz, statement_timestamp()))
+WHERE s.id <> ALL(@left_out::text[]::uuid[]) AND ((s.waitlist_erased_at IS NULL AND s.ends_at <= coalesce(@at::timestamptz, statement_timestamp()) AND s.ends_at + s.erase_waitlist_after <= coalesce(@at::timestamptz, statement_timestamp()))
+	OR (s.reservations_erased_at IS NULL AND s.ends_at <= coalesce(@at::timestamptz, statement_timestamp()) AND s.ends_at + s.erase_reservations_after <= coalesce(@at::timestamptz, statement_timestamp())))
 ORDER BY s.ends_at LIMIT 500`
 
 const nextDueSQL = `-- next deadline
@@ -96,20 +97,25 @@ const overdue = 5 * time.Second
 // Sweep makes one pass over all that is due: it closes what is past its
 // enforced deadline and passes the seats on, one short transaction a slot. Any
 // number of instances may do so at once; each takes the slots that it gets.
-// A slot that fails is counted and reported, and does not stop the others.
+// A slot that fails is counted and reported, does not stop the others, and is
+// left out of the next passes, each time of more.
 func (s *Store) Sweep(ctx context.Context) (SweepReport, error) {
 	var report SweepReport
 	var failed []error
+	leftOut := s.aside.pass()
 	each := func(sql string, do func(context.Context, slotRef) error) {
-		refs, err := s.refs(ctx, sql)
+		refs, err := s.refs(ctx, sql, leftOut)
 		if err != nil {
 			failed = append(failed, err)
 			return
 		}
 		for _, ref := range refs {
 			switch err := do(ctx, ref); {
+			case err == nil:
+				s.aside.done(ref.Slot)
 			case errors.Is(err, errSkipped):
-			case err != nil && ctx.Err() == nil:
+			case ctx.Err() == nil:
+				s.aside.failed(ref.Slot)
 				report.Failed++
 				failed = append(failed, fmt.Errorf("slot %s: %w", ref.Slot, err))
 			}
@@ -137,8 +143,8 @@ func (s *Store) Sweep(ctx context.Context) (SweepReport, error) {
 	return report, nil
 }
 
-func (s *Store) refs(ctx context.Context, sql string) ([]slotRef, error) {
-	return list[slotRef](ctx, s.db, sql, pgx.StrictNamedArgs{"at": s.at})
+func (s *Store) refs(ctx context.Context, sql string, leftOut []string) ([]slotRef, error) {
+	return list[slotRef](ctx, s.db, sql, pgx.StrictNamedArgs{"at": s.at, "left_out": leftOut})
 }
 
 // lockForSweep runs f on the slot, passing by one that somebody else has

@@ -167,11 +167,11 @@ type HoldForm struct {
 	Parties        []Option // party sizes that would do
 	IdempotencyKey string
 	TermsVersion   string
-	Version        string // only where the caller is to name the version that it saw
+	Version        string   // only where the caller is to name the version that it saw
 	Together       []Option // how many slots in a row; empty where there is no choice
 	NextSlots      []string // the slots that follow, with their terms, in order
-	Minutes        string // for how long: 5分
-	CancelRule     string // until when it can be cancelled; a finished sentence
+	Minutes        string   // for how long: 5分
+	CancelRule     string   // until when it can be cancelled; a finished sentence
 	Errs           Errors
 }
 
@@ -180,7 +180,7 @@ type ContactForm struct {
 	Name, Kana, Email, Phone, Note string
 	NeedKana, NeedPhone            bool // otherwise optional
 	NeedEmail                      bool
-	HideKana                       bool // for places whose customers have no use for it
+	HideKana                       bool       // for places whose customers have no use for it
 	Questions                      []Question // of the service
 	Errs                           Errors
 }

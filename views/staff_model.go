@@ -326,6 +326,7 @@ type StaffReservation struct {
 	PhoneURL   string
 	Email      string
 	Note       string
+	Answers    []Answer // to the questions of the service
 	// Source is "web", "staff", "api" or "waitlist".
 	Source string
 	// Extra is the number of seats beyond the capacity.
@@ -363,6 +364,7 @@ type StaffEntry struct {
 	PhoneURL string
 	Email    string
 	Note     string
+	Answers  []Answer // to the questions of the service
 	// Joined is when, as text. Told is what was sent and when; empty when nothing.
 	Joined string
 	Told   string

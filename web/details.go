@@ -173,8 +173,8 @@ func correctNeeds(p store.Policies, t store.Tenant, slot oneSlot, res store.Rese
 	return n
 }
 
-// postContact corrects who comes. A new e-mail is not used before its owner has pressed.
-func (s *Server) postContact(w http.ResponseWriter, r *http.Request) error {
+// postCorrection corrects who comes. A new e-mail is not used before its owner has pressed.
+func (s *Server) postCorrection(w http.ResponseWriter, r *http.Request) error {
 	t, token := venue(r), chi.URLParam(r, "token")
 	f, err := s.form(w, r)
 	if err != nil {
@@ -360,8 +360,8 @@ func (s *Server) following(ctx context.Context, t store.Tenant, slot oneSlot, p 
 	return row, nil
 }
 
-// nextSlot is a following slot as the form sends it back: what was shown.
-func nextSlot(slot store.Slot) string { return slot.ID + " " + strconv.Itoa(slot.TermsVersion) }
+// shownSlot is a following slot as the form sends it back: what was shown.
+func shownSlot(slot store.Slot) string { return slot.ID + " " + strconv.Itoa(slot.TermsVersion) }
 
 // offerTogether lets the form take several slots, where the service allows it
 // and there are any that follow. One without seats ends the row.
@@ -382,7 +382,7 @@ func offerTogether(ctx context.Context, t store.Tenant, slot oneSlot, row []stor
 			}
 		}
 		v.Together = append(v.Together, o)
-		v.NextSlots = append(v.NextSlots, nextSlot(next))
+		v.NextSlots = append(v.NextSlots, shownSlot(next))
 	}
 }
 
@@ -407,10 +407,10 @@ func togetherOf(f *form) (int, []store.HoldSlot) {
 	return n, next
 }
 
-// slotsOf are the slots of a hold: this one, and so many of those that follow as
+// heldTogether are the slots of a hold: this one, and so many of those that follow as
 // were chosen. They have to follow each other still, as the page showed them;
 // Conflict if they do not, and where the service does not allow so many.
-func (s *Server) slotsOf(ctx context.Context, t store.Tenant, slot string, form slotForm) ([]store.HoldSlot, error) {
+func (s *Server) heldTogether(ctx context.Context, t store.Tenant, slot string, form slotForm) ([]store.HoldSlot, error) {
 	slots := []store.HoldSlot{{ID: slot, TermsVersion: form.terms, Version: form.version}}
 	if form.together <= 1 {
 		return slots, nil

@@ -248,7 +248,7 @@ func (c contactForm) view(ctx context.Context, n needs, t store.Tenant, errs for
 		Name: c.Name, Kana: c.Kana, Email: c.Email, Phone: c.Phone, Note: c.Note,
 		NeedKana: n.kana, NeedPhone: n.phone, NeedEmail: n.email,
 		HideKana: t.TimeZone != "Asia/Tokyo" && !n.kana, Questions: c.answers.view(ctx, n.questions),
-		Errs:     errs.in(ctx),
+		Errs: errs.in(ctx),
 	}
 }
 

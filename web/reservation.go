@@ -360,7 +360,7 @@ func (s *Server) endedPage(w http.ResponseWriter, r *http.Request, p shownReserv
 				TermsVersion: strconv.Itoa(row[0].TermsVersion), Typed: typed,
 			}
 			for _, next := range row[1:] {
-				v.Again.NextSlots = append(v.Again.NextSlots, nextSlot(next))
+				v.Again.NextSlots = append(v.Again.NextSlots, shownSlot(next))
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func (s *Server) customerRoutes(r chi.Router) {
 		r.Get("/move", s.handle(s.getMove))
 		r.Post("/move", s.handle(s.postMove))
 		r.Post("/party", s.handle(s.postParty))
-		r.With(s.limit(linkMailsPerMinute)).Post("/contact", s.handle(s.postContact))
+		r.With(s.limit(linkMailsPerMinute)).Post("/contact", s.handle(s.postCorrection))
 		r.Get("/calendar.ics", s.handle(s.getCalendar))
 		r.Post("/waits", s.handle(s.postLeaveWaits))
 	})

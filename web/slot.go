@@ -26,7 +26,7 @@ type slotForm struct {
 	// How many slots in a row, and those that follow this one as the page showed them.
 	together int
 	next     []store.HoldSlot
-	errs    formErrors
+	errs     formErrors
 }
 
 // decodeSlotForm reads either form. The hold form brings a contact only where
@@ -75,7 +75,7 @@ func (s *Server) postHold(w http.ResponseWriter, r *http.Request) error {
 		return store.NotFound
 	}
 	t := venue(r)
-	slots, err := s.slotsOf(r.Context(), t, slot, form)
+	slots, err := s.heldTogether(r.Context(), t, slot, form)
 	if err != nil {
 		return s.slotRefused(w, r, err, form)
 	}

@@ -147,6 +147,7 @@ func (c counter) reservationView(ctx context.Context, r store.Reservation) views
 		Email: r.Email, Note: r.Note, Source: string(r.Source), Extra: r.ExtraSeats,
 	}
 	v.Phone, v.PhoneURL = phone(c.tenant, r.Phone)
+	v.Answers = answered(ctx, c.service.Questions, r.Answers)
 	if r.State == store.Held {
 		if r.Name == "" {
 			v.Name = i18n.T(ctx, "staff.filling_in")
@@ -210,6 +211,7 @@ func (c counter) entryView(ctx context.Context, e store.Entry, place int, ahead 
 		Joined: c.moment(ctx, e.JoinedAt),
 	}
 	v.Phone, v.PhoneURL = phone(c.tenant, e.Phone)
+	v.Answers = answered(ctx, c.service.Questions, e.Answers)
 	open := c.Status == store.SlotOpen && c.Now.Before(c.ClosesAt)
 	switch e.State {
 	case store.Offered:

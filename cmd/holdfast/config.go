@@ -23,7 +23,7 @@ import (
 // config is what the environment says. Absent means a default that works.
 type config struct {
 	DatabaseURL    dsn        `env:"DATABASE_URL" text:"the Postgres server; without it a private one is started in the data directory"`
-	DirectURL      dsn        `env:"DIRECT_DATABASE_URL" text:"the server itself where DATABASE_URL is a pooler; for migrations"`
+	DirectURL      dsn        `env:"DIRECT_DATABASE_URL" text:"the server itself where DATABASE_URL is a pooler; for migrations and live pages"`
 	Addr           listenAddr `env:"HOLDFAST_ADDR" envDefault:"127.0.0.1:8080" text:"where to listen (127.0.0.1:8080)"`
 	PublicURL      publicURL  `env:"HOLDFAST_PUBLIC_URL" text:"the address that people use; all links are made from it (http://localhost:8080)"`
 	DataDir        string     `env:"HOLDFAST_DATA_DIR" text:"folder for what this installation keeps"`

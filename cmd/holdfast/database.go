@@ -114,6 +114,15 @@ func (d *database) connect(ctx context.Context, secret []byte, watch store.Watch
 	return err
 }
 
+// direct opens single connections to the server itself, past a pooler.
+func (d *database) direct(c config) func(context.Context) (*pgx.Conn, error) {
+	address := string(c.DirectURL)
+	if address == "" {
+		address = d.dsn
+	}
+	return func(ctx context.Context) (*pgx.Conn, error) { return pgx.Connect(ctx, address) }
+}
+
 // openPool opens a pool on an address and waits until it answers. The address
 // is used as it is: how statements are sent (default_query_exec_mode) is for
 // the operator to say, who knows whether a pooler stands in between.

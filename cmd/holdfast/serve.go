@@ -79,7 +79,10 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	if err := d.connect(ctx, secret, m.watch()); err != nil {
+	live := &worker.Live{Connect: d.direct(c), Log: p.log}
+	watch := m.watch()
+	watch.Changed = live.Changed
+	if err := d.connect(ctx, secret, watch); err != nil {
 		return err
 	}
 	defer d.pool.Close()
@@ -91,7 +94,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	} else if signIn, err = p.knownDemo(ctx, c, d.store); err != nil {
 		return err
 	}
-	return p.run(ctx, c, d, m, listener, signIn)
+	return p.run(ctx, c, d, m, live, listener, signIn)
 }
 
 func listenOn(ctx context.Context, addr listenAddr) (net.Listener, error) {
@@ -106,7 +109,7 @@ func listenOn(ctx context.Context, addr listenAddr) (net.Listener, error) {
 }
 
 // run serves on what has been prepared.
-func (p *program) run(ctx context.Context, c config, d *database, m *metrics, listener net.Listener, signIn string) error {
+func (p *program) run(ctx context.Context, c config, d *database, m *metrics, live *worker.Live, listener net.Listener, signIn string) error {
 	transport, err := c.transport()
 	if err != nil {
 		return err
@@ -131,6 +134,9 @@ func (p *program) run(ctx context.Context, c config, d *database, m *metrics, li
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
 	}
 
+	live.Tell = site.SlotsChanged
+	server.RegisterOnShutdown(site.EndStreams)
+
 	// Requests are drained first, then the loops end, then the database.
 	background, endBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer endBackground()
@@ -141,7 +147,9 @@ func (p *program) run(ctx context.Context, c config, d *database, m *metrics, li
 		}
 		return nil
 	})
-	group.Go(func() error { return worker.Run(running, p.loops(c, d, m, transport)...) })
+	group.Go(func() error {
+		return worker.Run(running, append(p.loops(c, d, m, transport), live.Publish, live.Listen)...)
+	})
 	if d.private != nil {
 		group.Go(func() error { return p.keepPrivate(running, c, d) })
 	}
