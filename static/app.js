@@ -55,7 +55,7 @@
 	let kept = null;
 	let inField = "";
 
-	const typed = () => $$("#main input, #main textarea").filter((f) => f.name && !["hidden", "password"].includes(f.type));
+	const typed = () => $$("#main input, #main textarea, #main select").filter((f) => f.name && !["hidden", "password"].includes(f.type));
 
 	const keep = () => {
 		inField = document.activeElement?.closest?.("#main input, #main textarea")?.name || "";
@@ -67,7 +67,7 @@
 		const carry = $("form[data-carry]");
 		for (const [name, value] of kept) {
 			const same = $$(`#main [name="${CSS.escape(name)}"]`);
-			const radio = same.find((f) => f.type === "radio" && f.value === value);
+			const radio = same.find((f) => ["radio", "checkbox"].includes(f.type) && f.value === value);
 			const text = same.find((f) => !["radio", "checkbox", "hidden"].includes(f.type));
 			if (radio) radio.checked = true;
 			else if (text) text.value ||= value;
@@ -84,6 +84,72 @@
 
 	document.addEventListener("submit", (e) => {
 		if (e.target.matches("[data-keep-input]")) keep();
+	});
+
+	// --- Who somebody is, kept on this device where they wish it: per venue, and
+	// never unless the box was ticked.
+
+	const details = ["name", "kana", "email", "phone"];
+	const shelf = (box) => "holdfast details " + box.dataset.remember;
+	const field = (form, name) => $(`input[name="${name}"]:not([type=hidden])`, form);
+
+	// Storage may be forbidden, full, or hold what we did not write: then nothing is kept.
+	const onShelf = (box) => {
+		try {
+			const found = JSON.parse(localStorage.getItem(shelf(box)));
+			return found && typeof found === "object" ? found : null;
+		} catch {
+			return null;
+		}
+	};
+	const shelve = (box, what) => {
+		try {
+			if (what) localStorage.setItem(shelf(box), JSON.stringify(what));
+			else localStorage.removeItem(shelf(box));
+		} catch {
+			return;
+		}
+	};
+
+	const recall = () => {
+		const box = $("[data-remember]");
+		if (!box || !box.hidden) return;
+		box.hidden = false;
+		const form = box.closest("form");
+		const known = onShelf(box);
+		if (!known) return;
+		$("[data-remember-me]", box).checked = true;
+		// What was typed comes first: a form that came back is left as it is.
+		if (details.some((name) => field(form, name)?.value)) return;
+		for (const name of details) {
+			const f = field(form, name);
+			if (f && typeof known[name] === "string") f.value = known[name].slice(0, f.maxLength > 0 ? f.maxLength : 254);
+		}
+		$("[data-remembered]", box).hidden = false;
+	};
+
+	document.addEventListener("submit", (e) => {
+		const box = $("[data-remember]", e.target);
+		if (!box || box.hidden) return;
+		const ticked = $("[data-remember-me]", box).checked;
+		shelve(box, ticked ? Object.fromEntries(details.map((name) => [name, field(e.target, name)?.value || ""])) : null);
+	});
+
+	document.addEventListener("click", (e) => {
+		const b = e.target.closest?.("[data-forget]");
+		if (!b) return;
+		const box = b.closest("[data-remember]");
+		const known = onShelf(box) || {};
+		shelve(box, null);
+		for (const name of details) {
+			const f = field(box.closest("form"), name);
+			if (f && f.value === known[name]) f.value = "";
+		}
+		$("[data-remember-me]", box).checked = false;
+		$("[data-remembered]", box).hidden = true;
+		const told = $("[data-forgotten]", box);
+		told.textContent = told.dataset.forgotten;
+		field(box.closest("form"), "name")?.focus();
 	});
 
 	// --- Time that runs out. Counted from the seconds that the server gave, never
@@ -165,6 +231,7 @@
 	// --- After a swap: language, focus, scroll.
 
 	const arrive = () => {
+		recall();
 		const strip = $(".strip");
 		const day = strip && $(".day-tab.current", strip);
 		if (day) strip.scrollLeft = day.offsetLeft - (strip.clientWidth - day.offsetWidth) / 2;

@@ -399,9 +399,11 @@ func (s *Store) Book(ctx context.Context, req BookRequest) (Reservation, Change,
 			details["extra_seats"] = extra
 		}
 		details["booked"] = true
-		number := t.event(EventHeld, booked.ID, booked.PartySize, booked.PartySize, details)
-		if err := t.confirmedAtOnce(ctx, booked, number, req.Silent); err != nil {
-			return err
+		t.event(EventHeld, booked.ID, booked.PartySize, booked.PartySize, details)
+		// Under the slot's lock, so this confirming has a number, unlike a customer's.
+		number := t.event(EventConfirmed, booked.ID, booked.PartySize, 0, noticeDetails("", req.Silent))
+		if !req.Silent {
+			t.toReservation(KindConfirmed, booked, number, nil)
 		}
 		return t.sweepOnly(ctx) // an entry of the same person has nothing more to wait for
 	})
@@ -418,22 +420,6 @@ func (t *slotTx) missingSeats(party int) int {
 		return party
 	}
 	return party - t.slot.free()
-}
-
-// confirmedAtOnce writes what follows a reservation that was never held: the
-// event of its confirming, without a number as always, and the message.
-func (t *slotTx) confirmedAtOnce(_ context.Context, r Reservation, number int64, silent bool) error {
-	details := noticeDetails("", silent)
-	if r.Email == "" {
-		details["notice"] = noAddress
-	}
-	t.events = append(t.events, event{
-		slot: t.slot.ID, kind: EventConfirmed, actor: t.actor.label(), party: r.PartySize, subject: r.ID, at: t.now, details: details,
-	})
-	if !silent {
-		t.toReservation(KindConfirmed, r, number, nil)
-	}
-	return nil
 }
 
 // AttendanceRequest says whether a party came.

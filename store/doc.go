@@ -89,10 +89,10 @@
 //
 // Each numbered event raises the slot's version by one, in the same
 // transaction, so a change without a trace shows as a gap. Events of steps
-// without the lock, confirmed and refused_late, have no number. The kinds:
+// without the lock, a customer's confirmed and refused_late, have no number. The kinds:
 //
 //	held              seats kept for a party (or taken at once, for a booking by staff)
-//	confirmed         the party has given its contact: a booking; no number
+//	confirmed         the party has given its contact: a booking; no number, but by staff
 //	extended          both deadlines of a hold set anew
 //	released          a hold given back
 //	expired           a hold past its enforced deadline

@@ -297,9 +297,15 @@ func (s *Store) Rejoin(ctx context.Context, p Press) (Entry, error) {
 	if old.Live() && !(old.State == Offered && !old.ExpiresAt.After(old.Now)) {
 		return old, s.settle("rejoin", AlreadyWaiting)
 	}
-	return s.Join(ctx, JoinRequest{
+	again, err := s.Join(ctx, JoinRequest{
 		TenantID: old.TenantID, SlotID: old.SlotID, PartySize: old.PartySize,
 		Contact: Contact{Name: old.Name, Kana: old.Kana, Email: old.Email, Phone: old.Phone, Note: old.Note, Locale: old.Locale, Answers: old.Answers},
 		Key:     "rejoin " + old.ID, Source: old.Source, Actor: p.Actor,
 	})
+	if err == nil && !again.Live() && again.State != Accepted {
+		// An old link, pressed once more after the entry that it led to had ended too.
+		p.ID = again.ID
+		return s.Rejoin(ctx, p)
+	}
+	return again, err
 }

@@ -33,7 +33,7 @@ var (
 // NormalizeText folds width variants (NFKC), trims, and takes out control characters.
 func NormalizeText(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' {
+		if unicode.IsControl(r) && r != '\n' || turns(r) {
 			return -1
 		}
 		return r
@@ -42,16 +42,28 @@ func NormalizeText(text string) string {
 }
 
 // NormalizeName trims a name and takes out control characters, but keeps its
-// characters as typed: people's names are not to be spelled otherwise.
+// characters as typed: people's names are not to be spelled otherwise. A name
+// that nobody could see is none.
 func NormalizeName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r):
 			return ' '
+		case turns(r):
+			return -1
+		default:
+			return r
 		}
-		return r
 	}, norm.NFC.String(strings.ToValidUTF8(name, "")))
+	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) }) < 0 {
+		return ""
+	}
 	return strings.Join(strings.Fields(name), " ")
 }
+
+// turns reports the characters that force a direction upon what follows, also
+// upon what is not theirs. Names written from right to left need none of them.
+func turns(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
 
 // NormalizeKana gives full-width katakana, whatever width or kana was typed.
 func NormalizeKana(kana string) string {

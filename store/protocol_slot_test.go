@@ -103,7 +103,7 @@ func TestStaffBook(t *testing.T) {
 		if err != nil || r.State != store.Confirmed || r.Source != store.SourceStaff {
 			t.Fatal(r, err)
 		}
-		m.events("held +1 staff", "~confirmed +0 staff")
+		m.events("held +1 staff", "confirmed +0 staff")
 		m.mail("confirmed " + r.Email)
 		s.taken(slot, 1)
 	})
@@ -206,7 +206,7 @@ func TestExtraSeats(t *testing.T) {
 		if err != nil || r.ExtraSeats != 2 {
 			t.Fatal(r, err)
 		}
-		m.events("held +3 staff", "~confirmed +0 staff")
+		m.events("held +3 staff", "confirmed +0 staff")
 		capacity(s, slot, 5, 5)
 	})
 	t.Run("seats that are kept for the waitlist are not used up", func(t *testing.T) {

@@ -72,6 +72,10 @@ func TestNormalizeNames(t *testing.T) {
 		"=HYPERLINK(\"x\")": "=HYPERLINK(\"x\")",
 		"e\u0301":           "é",
 		" ":                 "",
+		"\u202Egnp.exe":     "gnp.exe",
+		"a\u2067b\u2069":    "ab",
+		"\u200b \u2060":     "",
+		"a\u2028b":          "a b",
 	} {
 		if got := store.NormalizeName(typed); got != want {
 			t.Errorf("%q: %q, want %q", typed, got, want)
@@ -89,8 +93,9 @@ func TestNormalizeNames(t *testing.T) {
 		}
 	}
 	for typed, want := range map[string]string{
-		"  ａｂｃ　１２３ ":     "abc 123",
-		"one\r\ntwo\x07": "one\ntwo",
+		"  ａｂｃ　１２３ ":      "abc 123",
+		"one\r\ntwo\x07":  "one\ntwo",
+		"\u202Eone\u202C": "one",
 	} {
 		if got := store.NormalizeText(typed); got != want {
 			t.Errorf("%q: %q, want %q", typed, got, want)

@@ -190,7 +190,7 @@ func TestStaffDayUpdatesItself(t *testing.T) {
 		p := staffTestToday(say)
 		p.Slots[2].Bar.Booked = int(booked.Load())
 		p.Slots[2].Bar.Free = 7 - p.Slots[2].Bar.Booked
-		staffWrite(t, w, http.StatusOK, strings.Replace(staffRender(t, i18n.JA, StaffToday(p)), `"every 15s"`, `"every 300ms"`, 1))
+		staffWrite(t, w, http.StatusOK, strings.Replace(staffRender(t, i18n.JA, StaffToday(p)), `"every 15s, `, `"every 300ms, `, 1))
 	})
 	base := staffServe(t, mux)
 	ctx := browser(t)

@@ -171,14 +171,19 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, on topic, queue 
 	if state.absent {
 		return store.NotFound
 	}
-	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
-		return problem{http.StatusNotAcceptable, errorMedia}
-	}
 	// The deadline of usual requests is not one for streams; the visitor who leaves is.
 	ctx := context.WithoutCancel(r.Context())
 	text, err := write(ctx, state)
 	if err != nil {
 		return err
+	}
+	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		// Somebody who follows no streams gets what is so now.
+		if text.event != eventNow {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return s.render(w, r, http.StatusOK, templ.Raw(text.data))
 	}
 	to := eventWriter{w: w, c: http.NewResponseController(w)}
 	if err := to.begin(); err != nil {

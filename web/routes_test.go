@@ -75,6 +75,11 @@ func live(t testing.TB, s *shop.Shop) life {
 	t.Helper()
 	l := life{slot: s.Slot(t, 4), full: s.Slot(t, 1)}
 	l.held, l.booked = s.Hold(t, l.slot, 1), s.Book(t, l.slot, 1)
+	asked, err := s.Store.CorrectContact(t.Context(), store.ContactRequest{TenantID: s.Tenant.ID, ID: l.booked.ID, Contact: s.Person(), Actor: shop.Customer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.booked = asked
 	first := s.Book(t, l.full, 1)
 	l.offered, l.waiting, l.left = s.Join(t, l.full, 1), s.Join(t, l.full, 1), s.Join(t, l.full, 1)
 	if _, err := s.Store.Withdraw(t.Context(), store.Press{TenantID: l.left.TenantID, ID: l.left.ID, Actor: shop.Customer}); err != nil {
@@ -100,6 +105,8 @@ func (l life) paths(s *store.Store, tenant, pattern string) []string {
 		add(l.slot.ID, l.full.ID)
 	case strings.Contains(pattern, "/reservations/{token}"):
 		add(s.ReservationToken(l.held), s.ReservationToken(l.booked), s.ReservationToken(l.over))
+	case strings.Contains(pattern, "/email-changes/{token}"):
+		add(s.EmailToken(l.booked))
 	case strings.Contains(pattern, "/waitlist/{token}"):
 		add(s.EntryToken(l.waiting), s.EntryToken(l.offered), s.EntryToken(l.left))
 	case strings.Contains(pattern, "/offers/{token}"):
@@ -356,7 +363,7 @@ func TestPagesKeepToTheirBudgetOfStatements(t *testing.T) {
 		{views.ReservationURL("shop", s.Store.ReservationToken(l.over)), 7},
 		{views.ReservationMoveURL("shop", s.Store.ReservationToken(l.booked)), 7},
 		{views.ReservationCalendarURL("shop", s.Store.ReservationToken(l.booked)), 6},
-		{views.WaitlistURL("shop", s.Store.EntryToken(l.waiting)), 6},
+		{views.WaitlistURL("shop", s.Store.EntryToken(l.waiting)), 7}, // what happened to the place
 		{views.WaitlistURL("shop", s.Store.EntryToken(l.left)), 7},
 		{views.OfferURL("shop", s.Store.OfferToken(l.offered)), 6},
 		{"/shop/my-reservations", 2},

@@ -512,13 +512,13 @@ func (s *Server) loadEventNames(r *http.Request, c counter, events []store.Event
 		n.staff[m.ID] = colleague{StaffMember: m}.called()
 	}
 	for _, res := range c.roster {
-		n.people[res.ID] = called(ctx, res.Name)
+		n.people[res.ID] = i18n.Isolate(called(ctx, res.Name))
 		if res.Name == "" {
 			n.people[res.ID] = res.Number
 		}
 	}
 	for _, e := range c.entries {
-		n.people[e.ID] = called(ctx, e.Name)
+		n.people[e.ID] = i18n.Isolate(called(ctx, e.Name))
 	}
 	var others, slots []string
 	for _, e := range events {
@@ -534,7 +534,7 @@ func (s *Server) loadEventNames(r *http.Request, c counter, events []store.Event
 		return n, err
 	}
 	for id, p := range people {
-		n.people[id] = called(ctx, p.Name)
+		n.people[id] = i18n.Isolate(called(ctx, p.Name))
 	}
 	found, err := s.store.SlotsByID(ctx, t.ID, slots)
 	if err != nil {

@@ -216,7 +216,7 @@ func (s *Server) venueDays(ctx context.Context, t store.Tenant, v *views.VenuePa
 			Date: date, Title: c.DateShort(at, loc), Long: c.Date(at, loc), Current: date == chosen, Today: at.Equal(today),
 			Holiday: holiday(c, t, at), At: noon(at).Format(time.RFC3339),
 		}
-		day.Kind = dayKind(at.Weekday(), day.Holiday)
+		day.Kind = kindOfDay(at.Weekday(), day.Holiday)
 		if note, closed := shut[date]; closed {
 			day.Closed, day.Note = true, note.In(c.Lang())
 		}
@@ -283,7 +283,7 @@ func (s *Server) venueMonth(ctx context.Context, t store.Tenant, v *views.VenueP
 	}
 	for d := range daysShown {
 		day := time.Weekday(d)
-		m.Weekdays = append(m.Weekdays, views.VenueWeekday{Short: c.Weekday(day), Long: c.WeekdayLong(day), Kind: dayKind(day, "")})
+		m.Weekdays = append(m.Weekdays, views.VenueWeekday{Short: c.Weekday(day), Long: c.WeekdayLong(day), Kind: kindOfDay(day, "")})
 	}
 	var week []views.VenueMonthDay
 	for range int(q.month.Weekday()) {
@@ -295,7 +295,7 @@ func (s *Server) venueMonth(ctx context.Context, t store.Tenant, v *views.VenueP
 		day := views.VenueMonthDay{
 			Day: strconv.Itoa(at.Day()), Date: date, Label: c.Date(at, loc), Today: at.Equal(today), Holiday: holiday(c, t, at),
 		}
-		day.Kind = dayKind(at.Weekday(), day.Holiday)
+		day.Kind = kindOfDay(at.Weekday(), day.Holiday)
 		if day.Holiday != "" {
 			m.Holidays = append(m.Holidays, c.DateShort(at, loc)+" "+day.Holiday)
 		}
@@ -553,13 +553,20 @@ func bestOf(d store.DaySummary, freeOnly bool) (views.SlotState, views.SlotPhase
 	}
 }
 
-// dayKind colours a day; public holidays have the colour of Sundays.
-func dayKind(d time.Weekday, holiday string) views.DayKind {
-	switch {
-	case d == time.Sunday || holiday != "":
+// kindOfDay colours a day; public holidays have the colour of Sundays.
+func kindOfDay(d time.Weekday, holiday string) views.DayKind {
+	if holiday != "" {
 		return views.DaySunday
-	case d == time.Saturday:
+	}
+	return dayKind(d)
+}
+
+func dayKind(d time.Weekday) views.DayKind {
+	switch d {
+	case time.Saturday:
 		return views.DaySaturday
+	case time.Sunday:
+		return views.DaySunday
 	default:
 		return views.DayPlain
 	}

@@ -161,6 +161,7 @@ func makeDemo(ctx context.Context, s *store.Store, password string) error {
 	if d.tenant, err = s.AddTenant(ctx, store.Tenant{
 		Slug: demoSlug, Name: "スタジオ つむぎ", TimeZone: demoZone, Locale: "ja", Email: "hello@tsumugi.example", Phone: "+81355550123",
 		Address: "東京都港区見本町1-2-3 つむぎビル2階", Overrides: []byte(`{"quiet": null}`),
+		PrivacyURL: "https://tsumugi.example/privacy", PrivacyVersion: "2026-04", LegalURL: "https://tsumugi.example/legal",
 	}); err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (d *demoMaker) offer(ctx context.Context) (err error) {
 			Price:       store.Text{"ja": "無料", "en": "Free of charge"},
 			Place:       store.Text{"ja": "つむぎビル2階 相談室", "en": "Consultation room, 2nd floor of the Tsumugi building"},
 			Bring:       store.Text{"ja": "お薬手帳をお持ちの方はご持参ください。", "en": "If you keep a record of your medicines, please bring it."},
-			Overrides:   []byte(`{"partyMax": 1}`),
+			Overrides:   []byte(`{"partyMax": 1, "slotsTogether": 2}`),
 		}},
 		{&d.fair, store.Service{
 			Slug: "fair", Duration: 2 * time.Hour, Capacity: 12,
@@ -217,6 +218,22 @@ func (d *demoMaker) offer(ctx context.Context) (err error) {
 			Place:       store.Text{"ja": "つむぎビル3階 ホール", "en": "The hall, 3rd floor of the Tsumugi building"},
 			Bring:       store.Text{"ja": "筆記用具", "en": "Something to write with"},
 			Overrides:   []byte(`{"bookingOpens": "240h", "cancelBefore": "48h", "fit": "strict"}`),
+			Questions: []store.Question{
+				{
+					ID: "guests", Kind: store.QuestionChoice, Required: true, OnJoin: true,
+					Label: store.Text{"ja": "お考えの人数", "en": "How many guests do you have in mind?"},
+					Options: []store.QuestionOption{
+						{ID: "up_to_10", Label: store.Text{"ja": "10名まで", "en": "Up to 10"}},
+						{ID: "up_to_30", Label: store.Text{"ja": "11〜30名", "en": "11 to 30"}},
+						{ID: "undecided", Label: store.Text{"ja": "まだ決めていない", "en": "Not decided yet"}},
+					},
+				},
+				{
+					ID: "photographs", Kind: store.QuestionConsent,
+					Label: store.Text{"ja": "当日の写真に写ってもかまいません", "en": "I may be seen in photographs of the day"},
+					Hint:  store.Text{"ja": "お店の紹介に使うことがあります。お断りになっても、ご予約に差し支えはありません。", "en": "We may use them to present the venue. You are just as welcome if you would rather not."},
+				},
+			},
 		}},
 	} {
 		sv.made.TenantID, sv.made.Active = d.tenant.ID, true
@@ -264,8 +281,9 @@ func (d *demoMaker) calendar(ctx context.Context) error {
 			scenes = append(scenes, d.yogaScene(random, day, clock[0], clock[1]))
 		}
 		if day >= 1 && weekday != time.Saturday && weekday != time.Sunday {
-			for _, hour := range []int{13, 14, 15} {
-				sc := demoScene{slot: store.NewSlot{ServiceID: d.talk.ID, ResourceID: d.room.ID, StartsAt: d.at(day, hour, 0)}}
+			// One after the other without a gap: two of them can be taken together.
+			for _, clock := range [][2]int{{13, 0}, {13, 45}, {14, 30}} {
+				sc := demoScene{slot: store.NewSlot{ServiceID: d.talk.ID, ResourceID: d.room.ID, StartsAt: d.at(day, clock[0], clock[1])}}
 				if random.IntN(3) == 0 {
 					sc.parties = []int{1}
 				}

@@ -304,7 +304,7 @@ func (w *writer) greet() {
 		w.say("mail.greeting.none")
 		return
 	}
-	w.say("mail.greeting", "name", isolate(name))
+	w.say("mail.greeting", "name", i18n.Isolate(name))
 }
 
 // at writes an instant so that nobody can mistake it.
@@ -321,7 +321,7 @@ func (w *writer) row(key i18n.Key, value string) string {
 	if value = oneLine(value); value == "" {
 		return ""
 	}
-	return w.c.T("mail.row", "label", w.c.T(key), "value", isolate(value))
+	return w.c.T("mail.row", "label", w.c.T(key), "value", i18n.Isolate(value))
 }
 
 func (w *writer) party(n int) string {
@@ -367,7 +367,7 @@ func (w *writer) before() {
 
 func (w *writer) reason() {
 	if reason := oneLine(w.l.Reason); reason != "" {
-		w.say("mail.reason", "reason", isolate(reason))
+		w.say("mail.reason", "reason", i18n.Isolate(reason))
 	}
 }
 
@@ -430,8 +430,8 @@ func (w *writer) footer() {
 	v := w.l.Venue
 	w.add(
 		w.c.T("mail.footer.line"),
-		isolate(oneLine(v.Name)),
-		isolate(oneLine(v.Address)),
+		i18n.Isolate(oneLine(v.Name)),
+		i18n.Isolate(oneLine(v.Address)),
 		v.MapURL,
 		w.row("mail.row.phone", v.Phone),
 		w.row("mail.row.email", v.Email),
@@ -452,16 +452,4 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 	}), " ")
-}
-
-// isolate keeps text that runs from right to left, and marks that turn the
-// direction, from scrambling what stands beside it. Text without any of them,
-// nearly all of it, is left as it is.
-func isolate(text string) string {
-	for _, r := range text {
-		if unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Bidi_Control) {
-			return "\u2068" + text + "\u2069"
-		}
-	}
-	return text
 }

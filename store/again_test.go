@@ -39,3 +39,31 @@ func TestOneBookingPerPersonCanBeSwitchedOffAndOnAgain(t *testing.T) {
 		t.Fatalf("after both were cancelled: %v", err)
 	}
 }
+
+func TestRejoiningByAnOldLinkLeadsToALiveEntry(t *testing.T) {
+	t.Parallel()
+	s := shop.New(t, nil)
+	slot := s.Slot(t, 1)
+	s.Book(t, slot, 1)
+	first := s.Join(t, slot, 1)
+	press := store.Press{TenantID: slot.TenantID, ID: first.ID, Actor: shop.Customer}
+	withdraw := func(e store.Entry) {
+		t.Helper()
+		if _, err := s.Store.Withdraw(t.Context(), store.Press{TenantID: slot.TenantID, ID: e.ID, Actor: shop.Customer}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withdraw(first)
+	second, err := s.Store.Rejoin(t.Context(), press)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Store.Rejoin(t.Context(), press); err != nil || again.ID != second.ID {
+		t.Fatalf("pressed twice: %+v %v", again, err)
+	}
+	withdraw(second)
+	third, err := s.Store.Rejoin(t.Context(), press)
+	if err != nil || third.ID == second.ID || third.State != store.Waiting {
+		t.Fatalf("by the old link after the new entry has ended: %+v %v", third, err)
+	}
+}
