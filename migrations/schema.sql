@@ -16,6 +16,13 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'book'::text, 'manage'::text]))
 );
 
+CREATE TABLE public.closed_days (
+    tenant_id uuid NOT NULL,
+    day date NOT NULL,
+    note jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.events (
     tenant_id uuid NOT NULL,
     id bigint NOT NULL,
@@ -125,12 +132,18 @@ CREATE TABLE public.reservations (
     confirmed_at timestamp with time zone,
     ended_at timestamp with time zone,
     erased_at timestamp with time zone,
+    answers jsonb DEFAULT '{}'::jsonb NOT NULL,
+    email_new text DEFAULT ''::text NOT NULL,
+    email_until timestamp with time zone,
+    email_hash bytea,
+    email_generation integer DEFAULT 0 NOT NULL,
     CONSTRAINT reservations_attendance_check CHECK ((attendance = ANY (ARRAY[''::text, 'arrived'::text, 'no_show'::text]))),
     CONSTRAINT reservations_check CHECK (((extra_seats >= 0) AND (extra_seats <= party_size))),
     CONSTRAINT reservations_check1 CHECK (((state <> 'held'::text) OR ((shown_until IS NOT NULL) AND (expires_at IS NOT NULL)))),
     CONSTRAINT reservations_check2 CHECK (((state <> 'confirmed'::text) OR (confirmed_at IS NOT NULL))),
     CONSTRAINT reservations_check3 CHECK (((state = ANY (ARRAY['held'::text, 'confirmed'::text])) = (ended_at IS NULL))),
     CONSTRAINT reservations_check4 CHECK (((group_id IS NULL) = (group_size IS NULL))),
+    CONSTRAINT reservations_email_change CHECK (((email_new = ''::text) OR ((email_until IS NOT NULL) AND (email_hash IS NOT NULL)))),
     CONSTRAINT reservations_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT reservations_party_size_check CHECK ((party_size > 0)),
     CONSTRAINT reservations_source_check CHECK ((source = ANY (ARRAY['web'::text, 'staff'::text, 'api'::text, 'waitlist'::text]))),
@@ -147,6 +160,22 @@ CREATE TABLE public.resources (
     CONSTRAINT resources_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
 
+CREATE TABLE public.service_pictures (
+    tenant_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    media_type text NOT NULL,
+    width integer NOT NULL,
+    height integer NOT NULL,
+    bytes bytea NOT NULL,
+    hash text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT service_pictures_bytes_check CHECK (((octet_length(bytes) >= 1) AND (octet_length(bytes) <= 400000))),
+    CONSTRAINT service_pictures_hash_check CHECK ((hash ~ '^[0-9a-f]{16,}$'::text)),
+    CONSTRAINT service_pictures_height_check CHECK ((height > 0)),
+    CONSTRAINT service_pictures_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))),
+    CONSTRAINT service_pictures_width_check CHECK ((width > 0))
+);
+
 CREATE TABLE public.services (
     tenant_id uuid NOT NULL,
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -161,9 +190,11 @@ CREATE TABLE public.services (
     active boolean DEFAULT true NOT NULL,
     policies jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    questions jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT services_capacity_check CHECK ((capacity >= 0)),
     CONSTRAINT services_duration_check CHECK ((duration > '00:00:00'::interval)),
     CONSTRAINT services_name_check CHECK ((jsonb_typeof(name) = 'object'::text)),
+    CONSTRAINT services_questions_check CHECK ((jsonb_typeof(questions) = 'array'::text)),
     CONSTRAINT services_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
 
@@ -254,6 +285,8 @@ CREATE TABLE public.tenants (
     policies jsonb DEFAULT '{}'::jsonb NOT NULL,
     secret_fingerprint text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    embed_origins text[] DEFAULT '{}'::text[] NOT NULL,
+    privacy_version text DEFAULT ''::text NOT NULL,
     CONSTRAINT tenants_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
@@ -290,6 +323,8 @@ CREATE TABLE public.waitlist_entries (
     offered_at timestamp with time zone,
     ended_at timestamp with time zone,
     erased_at timestamp with time zone,
+    answers jsonb DEFAULT '{}'::jsonb NOT NULL,
+    tell_vacancies boolean DEFAULT true NOT NULL,
     CONSTRAINT waitlist_entries_check CHECK (((state <> 'offered'::text) OR ((shown_until IS NOT NULL) AND (expires_at IS NOT NULL) AND (offer_hash IS NOT NULL)))),
     CONSTRAINT waitlist_entries_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'offered'::text])) = (ended_at IS NULL))),
     CONSTRAINT waitlist_entries_check2 CHECK (((state <> 'accepted'::text) OR (reservation_id IS NOT NULL))),
@@ -301,6 +336,9 @@ CREATE TABLE public.waitlist_entries (
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.closed_days
+    ADD CONSTRAINT closed_days_pkey PRIMARY KEY (tenant_id, day);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (tenant_id, id);
@@ -319,6 +357,9 @@ ALTER TABLE ONLY public.reservations
 
 ALTER TABLE ONLY public.resources
     ADD CONSTRAINT resources_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.service_pictures
+    ADD CONSTRAINT service_pictures_pkey PRIMARY KEY (tenant_id, service_id);
 
 ALTER TABLE ONLY public.services
     ADD CONSTRAINT services_pkey PRIMARY KEY (tenant_id, id);
@@ -378,6 +419,8 @@ CREATE INDEX rate_limits_opens ON public.rate_limits USING btree (opens_at);
 CREATE INDEX reservations_due ON public.reservations USING btree (expires_at) WHERE (state = 'held'::text);
 
 CREATE INDEX reservations_email ON public.reservations USING btree (tenant_id, lower(email)) WHERE (email <> ''::text);
+
+CREATE UNIQUE INDEX reservations_email_link ON public.reservations USING btree (tenant_id, email_hash) WHERE (email_hash IS NOT NULL);
 
 CREATE UNIQUE INDEX reservations_entry ON public.reservations USING btree (tenant_id, entry_id) WHERE (entry_id IS NOT NULL);
 
@@ -442,6 +485,9 @@ CREATE INDEX waitlist_entries_slot ON public.waitlist_entries USING btree (tenan
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
+ALTER TABLE ONLY public.closed_days
+    ADD CONSTRAINT closed_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
 
@@ -465,6 +511,12 @@ ALTER TABLE ONLY public.reservations
 
 ALTER TABLE ONLY public.resources
     ADD CONSTRAINT resources_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.service_pictures
+    ADD CONSTRAINT service_pictures_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.service_pictures
+    ADD CONSTRAINT service_pictures_tenant_id_service_id_fkey FOREIGN KEY (tenant_id, service_id) REFERENCES public.services(tenant_id, id);
 
 ALTER TABLE ONLY public.services
     ADD CONSTRAINT services_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);

@@ -81,7 +81,7 @@
 //
 // While order rules (until order_until) passOn offers free seats to waiting
 // entries by position; after that it leaves them open and tells those for whom
-// they do now and did not before. kept says that free seats are kept for
+// they do now and did not before, if they want to be told. kept says that free seats are kept for
 // somebody who waits (strict fit, a pause): then no hold may take them. It is
 // set last in every slot transaction.
 //
@@ -106,7 +106,7 @@
 //	withdrawn         an entry left the list, or staff took it off
 //	revoked           staff took an offer back
 //	entry_closed      an entry has nothing to wait for: booked, begun, slot cancelled
-//	entry_changed     a waiting party became smaller
+//	entry_changed     a waiting party became smaller, or wants to be told other things
 //	claimed           open seats became the booking of an entry
 //	vacancy_told      a waiting party was told of open seats
 //	capacity_changed  the number of seats

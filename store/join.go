@@ -15,6 +15,7 @@ type JoinRequest struct {
 	Contact        Contact // a customer's must have an e-mail; staff may add a caller without one
 	Key            string  // idempotency key of the form; empty: every press is a new request
 	ConsentVersion string
+	Untold         bool // does not want to be told of open seats
 	Source         Source
 	Actor          Actor
 	Version        *int64 // of the slot, as the form showed it; nil: not asked
@@ -22,9 +23,9 @@ type JoinRequest struct {
 
 const insertEntrySQL = `-- join
 INSERT INTO waitlist_entries AS e (tenant_id, id, slot_id, party_size, state, position, name, kana, email, phone, note, answers, locale, person_key, link_hash,
-	source, consent_version, consented_at, press_addr, press_agent, joined_at)
+	source, consent_version, consented_at, press_addr, press_agent, tell_vacancies, joined_at)
 VALUES (@tenant, @id, @slot, @party, 'waiting', @position, @name, @kana, @email, @phone, @note, @answers::jsonb, @locale, NULLIF(@person::text, ''), @hash,
-	@source, @consent, CASE WHEN @consent::text <> '' THEN @press::timestamptz END, @addr, @agent, @now)
+	@source, @consent, CASE WHEN @consent::text <> '' THEN @press::timestamptz END, @addr, @agent, NOT @untold::boolean, @now)
 RETURNING ` + entryColumns + `, 0 AS place, 0 AS of, @now::timestamptz AS now`
 
 const waitingSQL = `-- entries that wait
@@ -83,7 +84,7 @@ func (t *slotTx) join(ctx context.Context, req JoinRequest) (Entry, error) {
 		"tenant": t.tenant, "id": id, "slot": t.slot.ID, "party": req.PartySize, "position": t.slot.Version + 1, "name": req.Contact.Name,
 		"kana": req.Contact.Kana, "email": req.Contact.Email, "phone": req.Contact.Phone, "note": req.Contact.Note, "answers": jsonAnswers(req.Contact.Answers), "locale": req.Contact.Locale,
 		"person": PersonKey(req.Contact.Email), "hash": tokenHash(t.s.token(linkEntry, t.tenant, id, 0)), "source": req.Source,
-		"consent": req.ConsentVersion, "press": t.press, "addr": t.actor.Addr, "agent": t.actor.Agent, "now": t.now,
+		"consent": req.ConsentVersion, "press": t.press, "addr": t.actor.Addr, "agent": t.actor.Agent, "untold": req.Untold, "now": t.now,
 	})
 	if err != nil {
 		return Entry{}, err
@@ -300,7 +301,7 @@ func (s *Store) Rejoin(ctx context.Context, p Press) (Entry, error) {
 	again, err := s.Join(ctx, JoinRequest{
 		TenantID: old.TenantID, SlotID: old.SlotID, PartySize: old.PartySize,
 		Contact: Contact{Name: old.Name, Kana: old.Kana, Email: old.Email, Phone: old.Phone, Note: old.Note, Locale: old.Locale, Answers: old.Answers},
-		Key:     "rejoin " + old.ID, Source: old.Source, Actor: p.Actor,
+		Key:     "rejoin " + old.ID, Source: old.Source, Actor: p.Actor, Untold: !old.TellVacancies,
 	})
 	if err == nil && !again.Live() && again.State != Accepted {
 		// An old link, pressed once more after the entry that it led to had ended too.

@@ -155,14 +155,14 @@ func (t *slotTx) entryClosed(e Entry, reason string) {
 const tellSQL = `-- whom to tell of open seats
 SELECT ` + entryColumns + `, 0 AS place, 0 AS of, @now::timestamptz AS now
 FROM waitlist_entries e
-WHERE e.tenant_id = @tenant AND e.slot_id = @slot AND e.state = 'waiting' AND e.party_size <= @free
+WHERE e.tenant_id = @tenant AND e.slot_id = @slot AND e.state = 'waiting' AND e.tell_vacancies AND e.party_size <= @free
 	AND (e.party_size > @before OR e.id = ANY(@resized::text[]::uuid[]))
 	AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.tenant_id = e.tenant_id AND o.subject_id = e.id AND o.kind = 'vacancy' AND o.state IN ('pending', 'sending'))
 ORDER BY e.position`
 
 // tellVacancies tells those who wait that seats are open, first come, first
 // served: each for whom they do now and did not before this transaction, unless
-// the last telling is still unsent.
+// the last telling is still unsent, or the party does not want to be told.
 func (t *slotTx) tellVacancies(ctx context.Context) error {
 	if t.slot.orderRules(t.now) || !t.passes() || t.slot.free() <= 0 {
 		return nil

@@ -18,14 +18,15 @@ func (s *Store) Sessions() *SessionStore { return &SessionStore{s} }
 const findSessionSQL = `-- find session
 SELECT data FROM sessions WHERE token = @token AND expiry > statement_timestamp()`
 
-// FindCtx gives the data of a session that has not ended.
+// FindCtx gives the data of a session that has not ended. Like every read it is
+// Busy where the server went away.
 func (st *SessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	var data []byte
 	err := st.s.db.QueryRow(ctx, findSessionSQL, pgx.StrictNamedArgs{"token": token}).Scan(&data)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
-	return data, err == nil, err
+	return data, err == nil, classify(err)
 }
 
 const commitSessionSQL = `-- commit session
@@ -35,7 +36,7 @@ ON CONFLICT (token) DO UPDATE SET data = excluded.data, expiry = excluded.expiry
 // CommitCtx stores a session.
 func (st *SessionStore) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
 	_, err := st.s.db.Exec(ctx, commitSessionSQL, pgx.StrictNamedArgs{"token": token, "data": data, "expiry": expiry})
-	return err
+	return classify(err)
 }
 
 const deleteSessionSQL = `-- delete session
@@ -44,7 +45,7 @@ DELETE FROM sessions WHERE token = @token`
 // DeleteCtx ends a session.
 func (st *SessionStore) DeleteCtx(ctx context.Context, token string) error {
 	_, err := st.s.db.Exec(ctx, deleteSessionSQL, pgx.StrictNamedArgs{"token": token})
-	return err
+	return classify(err)
 }
 
 // Find is FindCtx without a request; scs asks for it by its interface and never calls it.

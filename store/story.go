@@ -35,6 +35,7 @@ CROSS JOIN LATERAL (
 	FROM events x LEFT JOIN waitlist_entries e ON e.tenant_id = x.tenant_id AND e.id = x.subject_id
 	WHERE x.tenant_id = w.tenant_id AND x.slot_id = w.slot_id AND x.number IS NOT NULL
 		AND x.kind IN ('joined', 'offered', 'staff_offered', 'withdrawn', 'claimed', 'entry_closed', 'entry_changed', 'lapsed', 'declined', 'revoked', 'vacancy_told', 'paused', 'resumed')
+		AND NOT x.details ? 'tell_vacancies'
 	ORDER BY x.number DESC LIMIT @limit
 ) v
 ORDER BY w.tenant_id, w.slot_id, v.number DESC`

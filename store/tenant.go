@@ -159,8 +159,9 @@ type Service struct {
 	Duration    time.Duration
 	Capacity    int
 	Active      bool
-	Questions   []Question // asked in this order
-	Overrides   []byte     `db:"policies"` // what differs from the tenant's policies, JSON
+	Questions   []Question   // asked in this order
+	Overrides   []byte       `db:"policies"` // what differs from the tenant's policies, JSON
+	Picture     *PictureInfo // nil: it has none
 }
 
 // Resource is who or what is occupied by a slot: a studio, a doctor.
@@ -171,7 +172,9 @@ type Resource struct {
 	Name     Text
 }
 
-const serviceColumns = `id::text, tenant_id::text, slug, name, description, price, place, bring, duration, capacity, active, questions, policies`
+const serviceColumns = `id::text, tenant_id::text, slug, name, description, price, place, bring, duration, capacity, active, questions, policies,
+	(SELECT jsonb_build_object('hash', p.hash, 'width', p.width, 'height', p.height) FROM service_pictures p
+		WHERE p.tenant_id = services.tenant_id AND p.service_id = services.id) AS picture`
 
 const addServiceSQL = `-- add service
 INSERT INTO services (tenant_id, slug, name, description, price, place, bring, duration, capacity, active, questions, policies)

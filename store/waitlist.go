@@ -47,6 +47,7 @@ type Entry struct {
 	EndedAt         *time.Time
 	Generation      int `db:"link_generation"`
 	OfferGeneration int
+	TellVacancies   bool      // wants to be told of seats that are open, first come, first served
 	Place           int       // waiting: 1 is next; else 0
 	Of              int       // entries waiting in the slot
 	Now             time.Time // when it was read
@@ -56,7 +57,7 @@ type Entry struct {
 func (e Entry) Live() bool { return e.State == Waiting || e.State == Offered }
 
 const entryColumns = `e.id::text, e.tenant_id::text, e.slot_id::text, e.party_size, e.state, e.position, e.name, e.kana, e.email, e.phone, e.note, e.answers, e.locale,
-	e.shown_until, e.expires_at, e.reservation_id::text, e.source, e.reason, e.joined_at, e.offered_at, e.ended_at, e.link_generation, e.offer_generation`
+	e.shown_until, e.expires_at, e.reservation_id::text, e.source, e.reason, e.joined_at, e.offered_at, e.ended_at, e.link_generation, e.offer_generation, e.tell_vacancies`
 
 const entryPlace = `,
 	CASE WHEN e.state = 'waiting' THEN (SELECT count(*) FROM waitlist_entries w WHERE w.tenant_id = e.tenant_id AND w.slot_id = e.slot_id AND w.state = 'waiting' AND w.position <= e.position) ELSE 0 END::int AS place,

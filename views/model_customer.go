@@ -140,6 +140,7 @@ type SlotPage struct {
 	Page      Page
 	BackURL   string // the venue on that day
 	Slot      SlotFacts
+	Picture   *Picture // of the service; nil for none
 	State     SlotState
 	SeatsLeft int
 	Capacity  int
@@ -354,6 +355,7 @@ type EntryPage struct {
 	Clash       *Clash      // where else this person waits at the same time
 	Claim       *ClaimForm
 	Party       *PartyForm
+	Prefer      *Preference // nil where there is nothing to choose
 	WithdrawURL string
 	RejoinURL   string // empty where a new entry is not possible
 	OfferURL    string

@@ -51,6 +51,7 @@ type ServiceAbout struct {
 	Duration string
 	Place    string
 	Bring    string
+	Picture  *Picture // nil for none
 }
 
 // LanguageLink leads to the same page in another language.

@@ -524,5 +524,5 @@ func stories() []story {
 			return Error(v)
 		}})
 	}
-	return append(list, venueStories()...)
+	return append(append(list, venueStories()...), append(detailsStories(), liveStories()...)...)
 }

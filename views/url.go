@@ -149,6 +149,16 @@ func WaitlistRejoinURL(tenant, token string) string { return path(tenant, "waitl
 // WaitlistPartyURL takes the POST that makes a waiting party smaller.
 func WaitlistPartyURL(tenant, token string) string { return path(tenant, "waitlist", token, "party") }
 
+// WaitlistPreferencesURL takes the POST that says what a waiting party wants to be told.
+func WaitlistPreferencesURL(tenant, token string) string {
+	return path(tenant, "waitlist", token, "preferences")
+}
+
+// PictureURL is the picture of a service; the hash names the very picture.
+func PictureURL(tenant, service, hash string) string {
+	return path(tenant, "services", service, "picture") + "?" + url.Values{"v": {hash}}.Encode()
+}
+
 // OfferURL is the secret link of an offer.
 func OfferURL(tenant, token string) string { return path(tenant, "offers", token) }
 

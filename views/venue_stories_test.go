@@ -12,12 +12,10 @@ import (
 
 func (b bench) about() *ServiceAbout {
 	return &ServiceAbout{
-		Name:     b.pick("朝の ゆるヨガ", "Gentle morning yoga"),
-		Details:  b.pick("呼吸を整えながら、ゆっくり体をほぐす60分です。", "An hour of slow movement, led by the breath."),
-		Price:    b.pick("3,300円（税込・当日払い）", "3,300 yen, tax included, paid at the counter on the day"),
-		Duration: b.pick("60分", "60 min"),
-		Place:    b.pick("凪ビル3階", "Nagi Building, 3rd floor"),
-		Bring:    b.pick("動きやすい服、飲みもの", "Comfortable clothes and something to drink"),
+		Name:    b.pick("朝の ゆるヨガ", "Gentle morning yoga"),
+		Details: b.pick("呼吸を整えながら、ゆっくり体をほぐす60分です。", "An hour of slow movement, led by the breath."),
+		Place:   b.pick("凪ビル3階", "Nagi Building, 3rd floor"),
+		Bring:   b.pick("動きやすい服、飲みもの", "Comfortable clothes and something to drink"),
 	}
 }
 
@@ -127,6 +125,19 @@ func venueStories() []story {
 			}
 			v.Strip[2].State, v.Strip[2].Phase = SlotOutside, PhaseNotYet
 			v.NextFree = &Link{c.T("venue.next_free", "date", c.DateShort(b.at(10, 9, 0, 0), b.loc)), "/nagi?date=2026-10-09"}
+			return Venue(v)
+		}},
+		{"venue-one-service", func(b bench) templ.Component {
+			v := b.venue(7)
+			v.Services = v.Services[:1]
+			v.About.Price = b.pick("3,300円（税込・当日払い）", "3,300 yen, tax included, paid at the counter on the day")
+			v.About.Duration = b.pick("60分", "60 min")
+			return Venue(v)
+		}},
+		{"venue-long-prices", func(b bench) templ.Component {
+			v := b.venue(7)
+			v.Services[0].Price = b.pick("お一人 3,300円（税込・当日 受付にて現金またはカード払い）", "3,300 yen a person, tax included, in cash or by card at the counter on the day")
+			v.Services[1].Name = b.pick("小さな結婚式 見学と試食と見積もりの会", "Small weddings: a look around, a tasting, and a talk about costs")
 			return Venue(v)
 		}},
 		{"venue-filtered", func(b bench) templ.Component {

@@ -45,6 +45,7 @@ func (p problem) Error() string { return http.StatusText(p.status) + ": " + stri
 const (
 	errorBadRequest views.ErrorKind = "bad_request" // 400
 	errorMedia      views.ErrorKind = "media"       // 415
+	errorBusyLook   views.ErrorKind = "busy_look"   // 503, to somebody who pressed nothing
 )
 
 var (

@@ -90,6 +90,12 @@ func scripted(t *testing.T) (*script, *hub) {
 	return s, h
 }
 
+// pass lets time go by in the bubble of a test.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 var (
 	slotA = topic{tenant: "t", slot: "a"}
 	slotB = topic{tenant: "t", slot: "b"}
@@ -127,8 +133,7 @@ func TestManyViewersCostWhatOneCosts(t *testing.T) {
 			}
 			all = append(all, open(t, h, on, false))
 		}
-		time.Sleep(pollLeast / 2)
-		synctest.Wait()
+		pass(3 * pollLeast)
 		if reads, _ := s.count(); reads > 2 || s.asked != 2 {
 			t.Errorf("%d reads of %d slots to begin with", reads, s.asked)
 		}
@@ -137,11 +142,9 @@ func TestManyViewersCostWhatOneCosts(t *testing.T) {
 				t.Fatal("a viewer was not told of the first state")
 			}
 		}
-		time.Sleep(pollLeast)
-		synctest.Wait()
+		pass(pollLeast)
 		before, _ := s.count()
-		time.Sleep(10 * pollEvery)
-		synctest.Wait()
+		pass(10 * pollEvery)
 		if reads, _ := s.count(); reads-before != 10 {
 			t.Errorf("%d reads in ten polls", reads-before)
 		}
@@ -153,10 +156,9 @@ func TestManyViewersCostWhatOneCosts(t *testing.T) {
 		}
 		synctest.Wait()
 		before, _ = s.count()
-		time.Sleep(10 * pollEvery)
+		pass(10 * pollEvery)
 		h.changed([]store.SlotRef{slotA.slotRef()})
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		if reads, _ := s.count(); reads != before || h.running || len(h.topics) != 0 || len(h.addresses) != 0 {
 			t.Errorf("read %d times for nobody", reads-before)
 		}
@@ -168,21 +170,18 @@ func TestANotificationIsQuickAndAPollIsSure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := scripted(t)
 		a, b := open(t, h, slotA, false), open(t, h, slotB, false)
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		a.told()
 		b.told()
 		s.set(func() { s.slots["a"] = store.Slot{Version: 2} })
 		h.changed([]store.SlotRef{slotA.slotRef(), {TenantID: "t", SlotID: "nobody looks"}})
-		time.Sleep(pollLeast)
-		synctest.Wait()
+		pass(pollLeast)
 		if !a.told() || b.told() || a.state().slot.Version != 2 || a.state().since != a.state().slot.Now {
 			t.Error("a notification did not reach the viewer of its slot alone")
 		}
 		// Nobody tells of this one.
 		s.set(func() { s.slots["b"] = store.Slot{Version: 2} })
-		time.Sleep(pollEvery + pollLeast)
-		synctest.Wait()
+		pass(pollEvery + pollLeast)
 		if !b.told() || a.told() {
 			t.Error("the poll did not find what changed")
 		}
@@ -191,7 +190,7 @@ func TestANotificationIsQuickAndAPollIsSure(t *testing.T) {
 		for i := range 1000 {
 			s.set(func() { s.slots["a"] = store.Slot{Version: int64(3 + i)} })
 			h.changed([]store.SlotRef{slotA.slotRef()})
-			time.Sleep(time.Millisecond)
+			pass(time.Millisecond)
 		}
 		synctest.Wait()
 		if reads, _ := s.count(); reads-before > 7 {
@@ -208,8 +207,7 @@ func TestAQueueIsReadOnlyWhereItChanged(t *testing.T) {
 		s, h := scripted(t)
 		s.queue = []int64{3, 5}
 		plain, waiting := open(t, h, slotA, false), open(t, h, slotA, true)
-		time.Sleep(10 * pollEvery)
-		synctest.Wait()
+		pass(10 * pollEvery)
 		if _, queues := s.count(); queues != 1 {
 			t.Errorf("the queue was read %d times", queues)
 		}
@@ -217,8 +215,7 @@ func TestAQueueIsReadOnlyWhereItChanged(t *testing.T) {
 			t.Fatalf("state %v", state)
 		}
 		s.set(func() { s.queue, s.slots["a"] = []int64{5}, store.Slot{Version: 2, SeatsLeft: 2} })
-		time.Sleep(2 * pollEvery)
-		synctest.Wait()
+		pass(2 * pollEvery)
 		if _, queues := s.count(); queues != 2 || len(waiting.state().queue) != 1 {
 			t.Errorf("read %d times: %v", queues, waiting.state().queue)
 		}
@@ -232,27 +229,23 @@ func TestADayTicksForItsSlotsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := scripted(t)
 		v := open(t, h, today, false)
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		if !v.told() || v.state() == nil {
 			t.Fatal("no first state")
 		}
 		h.changed([]store.SlotRef{{TenantID: "t", SlotID: "another day's"}, {TenantID: "other", SlotID: "a"}})
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		if v.told() {
 			t.Error("told of another day")
 		}
 		// A booking confirmed changes no version: the notification alone tells of it.
 		h.changed([]store.SlotRef{{TenantID: "t", SlotID: "b"}})
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		if !v.told() {
 			t.Error("not told of its own slot")
 		}
 		s.set(func() { s.pulse++ })
-		time.Sleep(pollEvery + pollLeast)
-		synctest.Wait()
+		pass(pollEvery + pollLeast)
 		if !v.told() {
 			t.Error("the poll did not find a new slot")
 		}
@@ -266,14 +259,12 @@ func TestAReadThatFailsIsMadeUpFor(t *testing.T) {
 		s, h := scripted(t)
 		s.broken = true
 		v := open(t, h, slotA, false)
-		time.Sleep(3 * pollEvery)
-		synctest.Wait()
+		pass(3 * pollEvery)
 		if v.told() || v.state() != nil {
 			t.Error("told of what could not be read")
 		}
 		s.set(func() { s.broken = false })
-		time.Sleep(pollEvery + pollLeast)
-		synctest.Wait()
+		pass(pollEvery + pollLeast)
 		if !v.told() || v.state() == nil {
 			t.Error("not told afterwards")
 		}

@@ -126,6 +126,9 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, o store.Outcome
 	askAgain(w, o)
 	switch o {
 	case store.Busy:
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			return s.errorPage(w, r, a.status, errorBusyLook)
+		}
 		return s.errorPage(w, r, a.status, views.ErrorBusy)
 	case store.NotFound, store.NotOwner:
 		return s.errorPage(w, r, a.status, views.ErrorNotFound)

@@ -59,6 +59,7 @@ func (s *Server) customerRoutes(r chi.Router) {
 	r.Post("/slots/{slot}/hold", s.handle(s.postHold))
 	r.Post("/slots/{slot}/waitlist", s.handle(s.postJoin))
 	r.Get("/slots/{slot}/live", s.handle(s.getSlotLive))
+	r.Get("/services/{service}/picture", s.handle(s.getPicture))
 	r.Get("/my-reservations", s.handle(s.getFind))
 	r.With(s.limit(linkMailsPerMinute)).Post("/my-reservations", s.handle(s.postFind))
 	r.Route("/reservations/{token}", func(r chi.Router) {
@@ -88,6 +89,7 @@ func (s *Server) customerRoutes(r chi.Router) {
 		r.Post("/claim", s.handle(s.postClaim))
 		r.Post("/rejoin", s.handle(s.postRejoin))
 		r.Post("/party", s.handle(s.postEntryParty))
+		r.Post("/preferences", s.handle(s.postPreferences))
 	})
 	r.Route("/offers/{token}", func(r chi.Router) {
 		r.Use(secretPath)

@@ -79,6 +79,13 @@ func TestEveryPageHasItsHeaders(t *testing.T) {
 						}
 						continue
 					}
+					// Calendars on the web are elsewhere; they learn nothing by whence somebody comes.
+					if host := strings.HasPrefix(attr(n, "href"), "https://calendar.google.com/calendar/") || strings.HasPrefix(attr(n, "href"), "https://outlook.live.com/calendar/"); host {
+						if attr(n, "rel") != "noopener noreferrer" {
+							t.Errorf("%s: %s tells where somebody comes from", r.pattern, attr(n, "href"))
+						}
+						continue
+					}
 					for _, a := range n.Attr {
 						if (a.Key == "href" || a.Key == "action") && strings.Contains(a.Val, "://") {
 							t.Errorf("%s: the address %s is not relative", r.pattern, a.Val)

@@ -172,12 +172,12 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 	self := views.SlotURL(t.Slug, slot.ID)
 	v := views.SlotPage{
 		Page:      s.pageAt(r, self),
-		BackURL:   views.VenueFilterURL(t.Slug, views.VenueFilter{Date: slot.StartsAt.In(loc).Format(time.DateOnly)}),
+		BackURL:   views.VenueFilterURL(t.Slug, views.VenueFilter{Date: slot.StartsAt.In(loc).Format(time.DateOnly), Lang: addressLang(r)}),
 		Slot:      facts(ctx, t, slot, false),
 		State:     slotState(slot.Slot),
 		SeatsLeft: slot.SeatsLeft, Capacity: slot.Capacity,
 	}
-	v.Slot.Details = slot.service.Description.In(lang)
+	v.Slot.Details, v.Picture = slot.service.Description.In(lang), picture(t, slot.service, lang)
 	if !slot.Bookable() {
 		v.SeatsLeft = 0
 	}
@@ -217,6 +217,9 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 			}
 		}
 		if !form.join {
+			if len(row) == 0 {
+				form.errs.hidden(views.FieldTogether)
+			}
 			v.Hold.Errs = form.errs.in(ctx)
 		}
 		offerTogether(ctx, t, slot, row, form, v.Hold)
@@ -245,7 +248,7 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 		v.Banner.Text = i18n.T(ctx, "outcome.sold_out.some.text")
 	}
 	if short != nil {
-		v.Banner.Title = i18n.T(ctx, "details.short.title", "time", c.DateTimeRange(short.StartsAt, short.EndsAt, loc))
+		v.Banner.Title = i18n.T(ctx, "details.short.title", "time", c.TimeRange(short.StartsAt, short.EndsAt, loc))
 		v.Banner.Text = i18n.T(ctx, "details.short.text")
 	}
 	if v.Hold == nil && v.Join == nil {

@@ -592,6 +592,12 @@ func (c counter) eventView(ctx context.Context, e store.Event, n eventNames) vie
 	if booked, _ := e.Details["booked"].(bool); booked && e.Kind == store.EventHeld {
 		v.Sentence = i18n.T(ctx, "staff.event_booked", "actor", f.Actor, "who", f.Who, "n", f.Party)
 	}
+	if tell, chosen := e.Details["tell_vacancies"].(bool); chosen && e.Kind == store.EventEntryChanged {
+		v.Sentence = i18n.T(ctx, "staff.event_untold", "who", f.Who)
+		if tell {
+			v.Sentence = i18n.T(ctx, "staff.event_told", "who", f.Who)
+		}
+	}
 	// The reason of an ended entry is a code of ours, not what somebody typed.
 	if e.Kind != store.EventEntryClosed {
 		v.Reason = detail(e, "reason")

@@ -149,7 +149,7 @@ func (s *Server) venuePage(r *http.Request, embed bool) (views.VenuePage, venueQ
 	q := decodeVenue(r, n, today)
 	q.embed = embed
 	v := views.VenuePage{
-		Services: serviceCards(c, t, n, q), About: about(c, n, q), ZoneName: loc.String(), Zone: c.ZoneLong(s.now(), loc),
+		Services: serviceCards(c, t, n, q), About: about(c, t, n, q), ZoneName: loc.String(), Zone: c.ZoneLong(s.now(), loc),
 	}
 	if q.month.IsZero() {
 		err = s.venueDays(ctx, t, &v, &q, n, today)
@@ -466,7 +466,7 @@ func serviceCards(c *i18n.Catalog, t store.Tenant, n names, q venueQuery) []view
 
 // about is what the shop says about the service that was chosen, or about the
 // only one; nil where it says nothing.
-func about(c *i18n.Catalog, n names, q venueQuery) *views.ServiceAbout {
+func about(c *i18n.Catalog, t store.Tenant, n names, q venueQuery) *views.ServiceAbout {
 	sv, services := q.service, n.active()
 	if len(services) == 1 {
 		sv = services[0]
@@ -475,10 +475,14 @@ func about(c *i18n.Catalog, n names, q venueQuery) *views.ServiceAbout {
 		return nil
 	}
 	lang := c.Lang()
-	return &views.ServiceAbout{
-		Name: sv.Name.In(lang), Details: sv.Description.In(lang), Price: sv.Price.In(lang), Duration: c.Duration(sv.Duration),
-		Place: sv.Place.In(lang), Bring: sv.Bring.In(lang),
+	a := views.ServiceAbout{Name: sv.Name.In(lang), Details: sv.Description.In(lang), Place: sv.Place.In(lang), Bring: sv.Bring.In(lang), Picture: picture(t, sv, lang)}
+	if len(services) == 1 { // otherwise its card says these
+		a.Price, a.Duration = sv.Price.In(lang), c.Duration(sv.Duration)
 	}
+	if a == (views.ServiceAbout{Name: a.Name}) {
+		return nil
+	}
+	return &a
 }
 
 // resourceChoices narrow the calendar to one resource, where there are several.

@@ -148,9 +148,10 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 			return err
 		}
 		v.WithdrawURL = views.WaitlistWithdrawURL(t.Slug, token)
+		v.Prefer = preference(ctx, e, slot.Slot, v.OrderUntil, views.WaitlistPreferencesURL(t.Slug, token), errs)
 		if e.PartySize > 1 {
 			v.Party = &views.PartyForm{
-				Action: views.WaitlistPartyURL(t.Slug, token), Options: parties(ctx, 1, e.PartySize-1, e.PartySize-1), Errs: errs.in(ctx),
+				Action: views.WaitlistPartyURL(t.Slug, token), Options: parties(ctx, 1, e.PartySize-1, e.PartySize-1), Errs: errs.only("", views.FieldPartySize).in(ctx),
 			}
 		}
 		if claimable(slot.Slot, e.PartySize) {

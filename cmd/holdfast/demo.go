@@ -23,6 +23,8 @@ const (
 	demoZone  = "Asia/Tokyo"
 	// The demo shows two days that have been and three weeks to come.
 	demoDaysBack, demoDaysAhead = 2, 21
+	// On one of them, this many days from today, it is closed.
+	demoClosedDay = 11
 )
 
 // demo fills the demo tenant, once; with --reset it is deleted first. It never
@@ -168,7 +170,16 @@ func makeDemo(ctx context.Context, s *store.Store, password string) error {
 	if err := d.offer(ctx); err != nil {
 		return err
 	}
+	if err := d.hangPicture(ctx); err != nil {
+		return err
+	}
 	if err := d.calendar(ctx); err != nil {
+		return err
+	}
+	if _, err := s.AddClosedDay(ctx, store.ClosedDay{
+		TenantID: d.tenant.ID, Day: d.at(demoClosedDay, 0, 0).Format(time.DateOnly),
+		Note: store.Text{"ja": "設備の点検のため、お休みします。", "en": "We are closed for maintenance."},
+	}); err != nil {
 		return err
 	}
 	hash, err := web.HashPassword(ctx, password)
@@ -276,6 +287,9 @@ func (d *demoMaker) calendar(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(1, 2)) // the same demo everywhere
 	var scenes []demoScene
 	for day := -demoDaysBack; day <= demoDaysAhead; day++ {
+		if day == demoClosedDay {
+			continue
+		}
 		weekday := d.at(day, 12, 0).Weekday()
 		for _, clock := range [][2]int{{7, 30}, {10, 0}, {18, 30}} {
 			scenes = append(scenes, d.yogaScene(random, day, clock[0], clock[1]))

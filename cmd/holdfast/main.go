@@ -78,6 +78,7 @@ func commands() []command {
 		{"check", "[--tenant SLUG] [--json]", "compute the invariants; exit 1 if one is violated", (*program).check},
 		{"sweep", "[--json]", "one pass over all that is due", (*program).sweep},
 		{"tenant add", "--slug SLUG --name NAME [--zone ZONE] [--locale ja|en] [--email ADDRESS] [--phone NUMBER] [--address TEXT]", "add a business", (*program).tenantAdd},
+		{"tenant embed", "--tenant SLUG [--origin ORIGIN]...", "say which sites may show the calendar in a frame", (*program).tenantEmbed},
 		{"staff add", "--tenant SLUG --email ADDRESS --role owner|manager|desk [--name NAME] [--password-stdin]", "give somebody a role in a tenant", (*program).staffAdd},
 		{"apikey add", "--tenant SLUG --name NAME --scopes read,book,manage", "make an API key and print it, once", (*program).apikeyAdd},
 		{"demo", "[--reset]", "fill the demo tenant, or delete and fill it anew", (*program).demo},

@@ -421,6 +421,10 @@ func TestTheDemoShowsEveryKindOfSlot(t *testing.T) {
 			t.Errorf("no slot is: %s (of %d)", what, len(slots))
 		}
 	}
+	shut, err := st.ClosedDays(t.Context(), demo.ID, now.Format(time.DateOnly), now.Add(30*24*time.Hour).Format(time.DateOnly))
+	if err != nil || len(shut) != 1 || shut[0].Note["ja"] == "" || shut[0].Note["en"] == "" {
+		t.Errorf("closed days: %v, %v", shut, err)
+	}
 	if r := s.run(t, "", "check"); r.code != exitFine {
 		t.Errorf("check: exit %d\n%s", r.code, r.out)
 	}

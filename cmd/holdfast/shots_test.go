@@ -100,6 +100,9 @@ func scene(t *testing.T, p *product) []screenPage {
 	return []screenPage{
 		{"venue", "/shop", false},
 		{"venue-day", "/shop?date=" + day, false},
+		{"venue-month", "/shop?month=" + day[:7], false},
+		{"venue-embed", "/shop/embed?date=" + day, false},
+		{"poster", "/shop/poster", false},
 		{"slot-free", slotPath(free), false},
 		{"slot-few", slotPath(few), false},
 		{"slot-full", slotPath(full), false},
