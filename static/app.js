@@ -201,6 +201,7 @@
 		const at = el.dataset.shownUntil;
 		if (asked.has(at)) return;
 		asked.add(at);
+		ended(at);
 		const seen = "over " + at;
 		try {
 			if (sessionStorage.getItem(seen)) return;
@@ -210,6 +211,22 @@
 		}
 		say(el.dataset.over);
 		refresh();
+	};
+
+	// After the deadline that was shown the page may stay as it is for a while;
+	// quietly the server is asked until it has another.
+	const ended = async (at) => {
+		for (let i = 0; i < 20; i++) {
+			await new Promise((go) => setTimeout(go, 30000));
+			const shown = `data-shown-until="${at}"`;
+			if (!$(`.countdown[${shown}]`)) return;
+			try {
+				const answer = await fetch(location.href, { credentials: "same-origin" });
+				if (answer.ok && !(await answer.text()).includes(shown)) return refresh();
+			} catch {
+				// No network just now: the next turn asks again.
+			}
+		}
 	};
 
 	const refresh = () => {

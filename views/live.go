@@ -19,6 +19,7 @@ type SlotNow struct {
 	SeatsLeft int
 	Capacity  int
 	Waiting   int       // parties in the queue
+	Heading   string    // of the page
 	Note      *LiveNote // what has become of the page below since it was made; nil: nothing
 }
 
@@ -91,8 +92,8 @@ func StaffLiveSlotURL(tenant, slot string) string {
 }
 
 // slotNow is a page's slot as its live part shows it.
-func (v SlotPage) slotNow() SlotNow {
-	return SlotNow{ID: v.Slot.ID, State: v.State, SeatsLeft: v.SeatsLeft, Capacity: v.Capacity, Waiting: v.Queue}
+func (v SlotPage) slotNow(ctx context.Context) SlotNow {
+	return SlotNow{ID: v.Slot.ID, State: v.State, SeatsLeft: v.SeatsLeft, Capacity: v.Capacity, Waiting: v.Queue, Heading: slotHeading(ctx, v)}
 }
 
 // key changes when what has happened is worth saying aloud.

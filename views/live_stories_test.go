@@ -17,18 +17,17 @@ func liveStories() []story {
 		{"slot-went-full", func(b bench) templ.Component {
 			v := b.slotPage()
 			v.State, v.SeatsLeft = SlotWaitlist, 0
-			return liveSlotStory(v, &LiveNote{
-				Kind: "full", Text: b.say("live.full.at", "time", "14:03") + " " + b.say("live.full.wait"), Link: Link{b.say("live.full.join"), SlotURL("nagi", v.Slot.ID)},
+			return liveSlotStory(v, "slot.heading.full", &LiveNote{
+				Kind: "full", Text: b.say("live.full.at", "time", "14:03", "then", b.say("live.full.wait")), Link: Link{b.say("live.full.join"), SlotURL("nagi", v.Slot.ID)},
 			})
 		}},
 		{"slot-came-free", func(b bench) templ.Component {
 			v := b.slotPage()
 			v.Hold, v.Join, v.State, v.SeatsLeft = nil, b.joinForm(), SlotFew, 1
-			return liveSlotStory(v, &LiveNote{Kind: "free", Text: b.say("live.free.at", "time", "14:05"), Link: Link{b.say("live.free.go"), SlotURL("nagi", v.Slot.ID)}})
+			return liveSlotStory(v, "live.heading.free", &LiveNote{Kind: "free", Text: b.say("live.free.at", "time", "14:05"), Link: Link{b.say("live.free.go"), SlotURL("nagi", v.Slot.ID)}})
 		}},
 		{"entry-waiting-story", func(b bench) templ.Component {
 			v := b.entry(EntryWaiting)
-			v.LiveURL = WaitlistLiveURL("nagi", "t", b.lang, "1")
 			ordinal := i18n.For(b.lang).Ordinal
 			v.Place, v.Of = 2, 5
 			v.Story = []StoryLine{
@@ -60,14 +59,13 @@ func (b bench) clash(action string) *Clash {
 
 // liveSlotStory is a slot's page after its stream has sent how the slot stands
 // now: the forms are those of the page as it was made.
-func liveSlotStory(now SlotPage, note *LiveNote) templ.Component {
+func liveSlotStory(now SlotPage, heading i18n.Key, note *LiveNote) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		made := now
-		made.LiveURL = SlotLiveURL("nagi", now.Slot.ID, i18n.Lang(ctx), "hold", 1)
-		fresh := now.slotNow()
-		fresh.Note = note
+		fresh := now.slotNow(ctx)
+		fresh.Note, fresh.Heading = note, i18n.T(ctx, heading)
 		var page, was, is strings.Builder
-		for out, part := range map[*strings.Builder]templ.Component{&page: Slot(made), &was: LiveSlot(made.slotNow()), &is: LiveSlot(fresh)} {
+		for out, part := range map[*strings.Builder]templ.Component{&page: Slot(made), &was: LiveSlot(made.slotNow(ctx)), &is: LiveSlot(fresh)} {
 			if err := part.Render(ctx, out); err != nil {
 				return err
 			}
@@ -75,7 +73,8 @@ func liveSlotStory(now SlotPage, note *LiveNote) templ.Component {
 		if strings.Count(page.String(), was.String()) != 1 {
 			return errors.New("the page does not hold what its stream replaces")
 		}
-		_, err := io.WriteString(w, strings.Replace(page.String(), was.String(), is.String(), 1))
+		text := strings.Replace(page.String(), was.String(), is.String(), 1)
+		_, err := io.WriteString(w, strings.Replace(text, `data-live-text="heading">`+slotHeading(ctx, made), `data-live-text="heading">`+fresh.Heading, 1))
 		return err
 	})
 }

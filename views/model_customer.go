@@ -168,11 +168,12 @@ type HoldForm struct {
 	Parties        []Option // party sizes that would do
 	IdempotencyKey string
 	TermsVersion   string
-	Version        string   // only where the caller is to name the version that it saw
-	Together       []Option // how many slots in a row; empty where there is no choice
-	NextSlots      []string // the slots that follow, with their terms, in order
-	Minutes        string   // for how long: 5分
-	CancelRule     string   // until when it can be cancelled; a finished sentence
+	Version        string      // only where the caller is to name the version that it saw
+	Together       []Option    // how many slots in a row; empty where there is no choice
+	NextSlots      []string    // the slots that follow, with their terms, in order
+	Typed          ContactForm // into an earlier hold, to be carried along
+	Minutes        string      // for how long: 5分
+	CancelRule     string      // until when it can be cancelled; a finished sentence
 	Errs           Errors
 }
 

@@ -395,7 +395,7 @@ func togetherOf(f *form) (int, []store.HoldSlot) {
 	var next []store.HoldSlot
 	for _, text := range f.values[views.FieldNextSlot] {
 		id, terms, _ := strings.Cut(text, " ")
-		version, err := strconv.Atoi(terms)
+		version, err := termsVersion(terms)
 		if !utf8.ValidString(text) || !store.ValidID(id) || err != nil || len(next) == 100 {
 			if n > 1 {
 				f.errs.fault(views.FieldTogether, "form.err.together")

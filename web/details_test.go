@@ -509,3 +509,40 @@ func TestAHoldForTwoThatRanOutIsHeldOnceMore(t *testing.T) {
 		t.Errorf("taken %d and %d", a.Taken, c.Taken)
 	}
 }
+
+func TestAPartyThatCannotGrowStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	slot := s.Slot(t, 3)
+	b := s.browser(t)
+	link := b.book(slot, "hanako@example.com")
+	seen := b.get(link)
+	s.Book(t, slot, 2)
+	b.press(seen, "/party", url.Values{views.FieldPartySize: {"3"}}).is(http.StatusConflict).need("data-outcome", "sold_out").need("data-state", "confirmed").
+		says(ja("details.no_more.title")).says(ja("details.no_more.text", "party", ja("party", "n", 1)))
+	b.press(seen, "/party", url.Values{views.FieldPartySize: {"9"}}).is(http.StatusConflict).need("data-outcome", "party_too_large").need("href", "tel:+81312345678")
+	for _, wrong := range []string{"", "0", "-1", "1\x00", "x", "1.5"} {
+		b.press(seen, "/party", url.Values{views.FieldPartySize: {wrong}}).is(http.StatusUnprocessableEntity).need("data-error", views.FieldPartySize)
+	}
+}
+
+// The second try may be refused as well: what was typed is still there for the third.
+func TestWhatWasTypedOutlivesARefusedSecondTry(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	slot := s.Slot(t, 2)
+	b := s.browser(t)
+	form := b.follow(b.press(b.get(views.SlotURL("shop", slot.ID)), "/hold", nil))
+	s.Exec(t, "UPDATE reservations SET shown_until = now() - interval '2 minutes', expires_at = now() - interval '1 minute' WHERE state = 'held'")
+	v := contact("山田 花子", "hanako@example.com")
+	v.Set(diet, "えび")
+	v.Set(seat, "hall")
+	over := b.press(form, "/confirm", v).is(http.StatusUnprocessableEntity) // a consent is missing
+	over = b.press(over, "/hold", url.Values{views.FieldPartySize: {"0"}}).is(http.StatusUnprocessableEntity).need("data-error", views.FieldPartySize)
+	again := b.press(over, "/hold", url.Values{views.FieldPartySize: {"1"}}).is(http.StatusOK).need("data-state", "held")
+	for field, want := range map[string]string{diet: "えび", seat: "hall", views.FieldName: "山田 花子"} {
+		if got := again.value("/confirm", field); len(got) != 1 || got[0] != want {
+			t.Errorf("%s came back as %q", field, got)
+		}
+	}
+}

@@ -52,8 +52,9 @@
 //
 // # Language
 //
-// What was chosen by press (kept in the session); on a secret link the language
-// of its person; then Accept-Language; then the venue's.
+// What the address names (?lang=, which search engines and frames use; a press
+// there keeps it); what was chosen by press (kept in the session); on a secret
+// link the language of its person; then Accept-Language; then the venue's.
 //
 // # What nobody else may learn
 //

@@ -119,14 +119,20 @@ func (f *form) number(field string, least, most int, fault i18n.Key) int {
 }
 
 // terms reads the version of the terms as the page showed it. One that is
-// missing or no number is no version that a slot ever has: the step then says
-// that the terms are not what was shown.
+// missing, sent twice or no number is no version that a slot ever has: the step
+// then says that the terms are not what was shown.
 func (f *form) terms() int {
-	n, err := strconv.Atoi(f.text(views.FieldTermsVersion, 40))
-	if err != nil {
+	n, err := termsVersion(f.text(views.FieldTermsVersion, 40))
+	if _, bad := f.errs[views.FieldTermsVersion]; bad || err != nil {
 		return -1
 	}
 	return n
+}
+
+// termsVersion reads a version of terms, within what the database can compare.
+func termsVersion(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int(n), err
 }
 
 // version reads the version of a slot as the page showed it; nil where the form

@@ -348,6 +348,14 @@ func slotNow(ctx context.Context, t store.Tenant, slot store.Slot, shows string,
 	if !slot.Bookable() {
 		v.SeatsLeft = 0
 	}
+	switch shows {
+	case showsHold, showsBoth:
+		v.Heading = i18n.T(ctx, "slot.heading.hold")
+	case showsJoin:
+		v.Heading = i18n.T(ctx, "slot.heading.full")
+	default:
+		v.Heading = i18n.T(ctx, "slot.heading")
+	}
 	note := func(kind, text, link string) {
 		v.Note = &views.LiveNote{Kind: kind, Text: text, Link: views.Link{Text: link, URL: views.SlotURL(t.Slug, slot.ID)}}
 	}
@@ -360,21 +368,23 @@ func slotNow(ctx context.Context, t store.Tenant, slot store.Slot, shows string,
 	case (asks || joins) && !open:
 		note("closed", i18n.T(ctx, "live.closed"), i18n.T(ctx, "live.look"))
 	case asks && !slot.Bookable():
-		full := i18n.T(ctx, "live.full.now")
-		if !since.IsZero() {
-			full = i18n.T(ctx, "live.full.at", "time", momentAt(ctx, t, since, slot.Now))
-		}
+		then, link := i18n.T(ctx, "live.full.none"), i18n.T(ctx, "live.look")
 		if slot.Joinable() {
-			note("full", full+" "+i18n.T(ctx, "live.full.wait"), i18n.T(ctx, "live.full.join"))
-		} else {
-			note("full", full+" "+i18n.T(ctx, "live.full.none"), i18n.T(ctx, "live.look"))
+			then, link = i18n.T(ctx, "live.full.wait"), i18n.T(ctx, "live.full.join")
 		}
+		if since.IsZero() {
+			note("full", i18n.T(ctx, "live.full.now", "then", then), link)
+		} else {
+			note("full", i18n.T(ctx, "live.full.at", "time", momentAt(ctx, t, since, slot.Now), "then", then), link)
+		}
+		v.Heading = i18n.T(ctx, "slot.heading.full")
 	case !asks && slot.Bookable():
 		free := i18n.T(ctx, "live.free")
 		if !since.IsZero() {
 			free = i18n.T(ctx, "live.free.at", "time", momentAt(ctx, t, since, slot.Now))
 		}
 		note("free", free, i18n.T(ctx, "live.free.go"))
+		v.Heading = i18n.T(ctx, "live.heading.free")
 	case shows == showsNone && slot.Joinable():
 		note("open", i18n.T(ctx, "live.closed"), i18n.T(ctx, "live.look"))
 	}

@@ -20,11 +20,11 @@ const cacheForEver = "public, max-age=31536000, immutable"
 // kept for ever. Under any other there is none: a page that still names the
 // picture before is not to show another in its place.
 func (s *Server) getPicture(w http.ResponseWriter, r *http.Request) error {
-	hash := r.URL.Query().Get("v")
-	if len(hash) > 64 || store.NormalizeText(hash) != hash {
-		return errNotFound
+	service, hash := chi.URLParam(r, "service"), r.URL.Query().Get("v")
+	if store.NormalizeText(service+hash) != service+hash {
+		return errNotFound // no text that a database takes
 	}
-	p, err := s.store.Picture(r.Context(), venue(r).ID, chi.URLParam(r, "service"), hash)
+	p, err := s.store.Picture(r.Context(), venue(r).ID, service, hash)
 	if err != nil {
 		return err
 	}

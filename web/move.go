@@ -35,7 +35,7 @@ func (s *Server) postMove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if f.bad() || !store.ValidID(target) {
+	if _, bad := f.errs[views.FieldTargetSlot]; bad || !store.ValidID(target) {
 		return store.NotFound
 	}
 	_, err = s.store.Move(r.Context(), store.MoveRequest{TenantID: res.TenantID, ID: res.ID, TargetSlot: target, TargetTerms: terms, Actor: customer(r)})

@@ -285,7 +285,7 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 		if p.slot.Bookable() {
 			most = max(most, min(largest(p.slot.Slot), p.res.PartySize+p.slot.SeatsLeft))
 		}
-		if most > 1 {
+		if most > 1 || len(p.errs) > 0 && !p.typed.correcting {
 			v.Party = &views.PartyForm{
 				Action: views.ReservationPartyURL(t.Slug, p.token), Options: parties(ctx, 1, most, p.res.PartySize),
 			}
@@ -309,6 +309,13 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 	}
 	if p.outcome != "" {
 		v.Banner = s.banner(r, p.outcome)
+		if p.outcome == store.SoldOut { // nobody was faster: the seats for a larger party are not there
+			v.Banner.Title = i18n.T(ctx, "details.no_more.title")
+			v.Banner.Text = i18n.T(ctx, "details.no_more.text", "party", i18n.T(ctx, "party", "n", p.res.PartySize))
+		}
+		if answerFor(p.outcome).next == nextCall {
+			v.Banner.Links = s.nextLinks(r, nextCall, "")
+		}
 	}
 	return s.render(w, r, p.status, views.Booked(v))
 }

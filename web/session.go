@@ -332,7 +332,7 @@ func (s *Server) postLanguage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	lang := f.text(views.FieldLang, 10)
-	if !i18n.Known(lang) {
+	if f.bad() || !i18n.Known(lang) {
 		return errBadRequest
 	}
 	t := venue(r)

@@ -66,6 +66,10 @@ func (s *Server) postHold(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	// What was typed into an earlier hold is only carried along: it is judged when it is sent to be confirmed.
+	for _, carried := range []string{views.FieldName, views.FieldKana, views.FieldEmail, views.FieldPhone, views.FieldNote} {
+		delete(form.errs, carried)
+	}
 	form.errs.hidden(views.FieldIdempotencyKey, views.FieldTermsVersion, views.FieldVersion)
 	if form.Bad() {
 		return s.slotPage(w, r, http.StatusUnprocessableEntity, "", form)
@@ -177,6 +181,7 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 		State:     slotState(slot.Slot),
 		SeatsLeft: slot.SeatsLeft, Capacity: slot.Capacity,
 	}
+	s.describeSlot(r, &v.Page, slot)
 	v.Slot.Details, v.Picture = slot.service.Description.In(lang), picture(t, slot.service, lang)
 	if !slot.Bookable() {
 		v.SeatsLeft = 0
@@ -221,6 +226,8 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 				form.errs.hidden(views.FieldTogether)
 			}
 			v.Hold.Errs = form.errs.in(ctx)
+			v.Hold.Typed = form.typed.view(ctx, needs{}, t, nil)
+			v.Hold.Typed.Questions = form.typed.answers.carried()
 		}
 		offerTogether(ctx, t, slot, row, form, v.Hold)
 	}

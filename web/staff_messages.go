@@ -204,6 +204,10 @@ func (s *Server) getMessage(w http.ResponseWriter, r *http.Request) error {
 
 // postRetry puts a message that was given up back into the queue.
 func (s *Server) postRetry(w http.ResponseWriter, r *http.Request) error {
+	// A press without fields still has to be a form.
+	if _, err := s.form(w, r); err != nil {
+		return err
+	}
 	m, err := s.messageParam(r)
 	if err != nil {
 		return err

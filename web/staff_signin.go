@@ -161,6 +161,10 @@ func (s *Server) postSignIn(w http.ResponseWriter, r *http.Request) error {
 		email: f.text(views.FieldEmail, longestEmail), next: staffPathOnly(f.text(views.FieldNext, 2000)),
 		password: f.values.Get(views.FieldPassword), errs: f.errs,
 	}
+	delete(form.errs, views.FieldNext) // where it is nonsense, the usual page comes next
+	if len(f.values[views.FieldPassword]) > 1 {
+		form.errs.fault(views.FieldPassword, "form.err.repeated")
+	}
 	if form.email == "" {
 		form.errs.fault(views.FieldEmail, "staff.signin.err.email")
 	}
@@ -259,7 +263,7 @@ func (s *Server) postStaffLanguage(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	lang := f.text(views.FieldLang, 10)
-	if !i18n.Known(lang) {
+	if f.bad() || !i18n.Known(lang) {
 		return errBadRequest
 	}
 	if c, ok := signedIn(r); ok {

@@ -340,6 +340,10 @@ func (s *Server) bookAgain(w http.ResponseWriter, r *http.Request, b bookForm) f
 		if press.problem != "" && status == http.StatusUnprocessableEntity {
 			b.key = ""
 		}
+		b.errs.hidden(views.FieldBeyond, views.FieldNoMail, views.FieldIdempotencyKey)
+		if fault, bad := b.errs[""]; bad {
+			press.problem = fault.In(r.Context()) // of what nobody types
+		}
 		press.book = &b
 		return s.staffSlotPage(w, r, status, press)
 	}
@@ -559,6 +563,9 @@ func (s *Server) postAttendance(w http.ResponseWriter, r *http.Request) error {
 		return s.lostSight(w, r, err)
 	}
 	attendance := f.text(views.FieldAttendance, 20)
+	if _, bad := f.errs[views.FieldAttendance]; bad {
+		return errBadRequest
+	}
 	switch attendance {
 	case "arrived", "no_show":
 	case "none":
@@ -723,6 +730,9 @@ func (s *Server) postStaffMove(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !store.ValidID(target) {
 		return store.NotFound
+	}
+	if fault, bad := f.errs[views.FieldReason]; bad {
+		return s.staffMovePage(w, r, http.StatusUnprocessableEntity, res.ID, slotPress{problem: fault.In(r.Context())})
 	}
 	return s.press(w, r, staffPress{
 		step: stepMove, form: f, args: []any{"name", called(r.Context(), res.Name), "n", res.PartySize},

@@ -427,14 +427,29 @@ func (s *Server) describe(r *http.Request, p *views.Page, q venueQuery) {
 	}
 	p.Title = strings.Join(title, " ")
 	// One address for the calendar and one for each service, whatever day.
-	kept := views.VenueFilter{Service: q.service.Slug, Lang: q.lang}
-	p.Canonical = s.absolute(views.VenueFilterURL(t.Slug, kept))
-	for _, lang := range i18n.Languages {
-		kept.Lang = lang
-		p.Alternates = append(p.Alternates, views.Alternate{Lang: lang, URL: s.absolute(views.VenueFilterURL(t.Slug, kept))})
+	s.findable(p, q.lang, func(lang string) string {
+		return views.VenueFilterURL(t.Slug, views.VenueFilter{Service: q.service.Slug, Lang: lang})
+	})
+}
+
+// findable names the page's own address, in the language that its address
+// names, and those of the same page in each language.
+func (s *Server) findable(p *views.Page, lang string, path func(lang string) string) {
+	p.Canonical = s.absolute(path(lang))
+	for _, other := range i18n.Languages {
+		p.Alternates = append(p.Alternates, views.Alternate{Lang: other, URL: s.absolute(path(other))})
 	}
-	kept.Lang = ""
-	p.Alternates = append(p.Alternates, views.Alternate{Lang: "x-default", URL: s.absolute(views.VenueFilterURL(t.Slug, kept))})
+	p.Alternates = append(p.Alternates, views.Alternate{Lang: "x-default", URL: s.absolute(path(""))})
+}
+
+// describeSlot is describe for the page of a slot.
+func (s *Server) describeSlot(r *http.Request, p *views.Page, o oneSlot) {
+	t := venue(r)
+	c := i18n.In(r.Context())
+	name, when := o.service.Name.In(c.Lang()), c.DateTimeRange(o.StartsAt, o.EndsAt, t.Location())
+	p.Title = name + " " + when
+	p.Description = strings.TrimSpace(c.T("venue.slot_description", "service", name, "time", when, "name", t.Name, "details", o.service.Description.In(c.Lang())))
+	s.findable(p, addressLang(r), func(lang string) string { return views.InLanguage(views.SlotURL(t.Slug, o.ID), lang) })
 }
 
 // absolute is a path of ours as the public knows it.
@@ -476,11 +491,14 @@ func about(c *i18n.Catalog, t store.Tenant, n names, q venueQuery) *views.Servic
 	}
 	lang := c.Lang()
 	a := views.ServiceAbout{Name: sv.Name.In(lang), Details: sv.Description.In(lang), Place: sv.Place.In(lang), Bring: sv.Bring.In(lang), Picture: picture(t, sv, lang)}
-	if len(services) == 1 { // otherwise its card says these
-		a.Price, a.Duration = sv.Price.In(lang), c.Duration(sv.Duration)
+	if len(services) == 1 {
+		a.Price = sv.Price.In(lang) // otherwise its card says this and the duration
 	}
 	if a == (views.ServiceAbout{Name: a.Name}) {
 		return nil
+	}
+	if len(services) == 1 {
+		a.Duration = c.Duration(sv.Duration)
 	}
 	return &a
 }

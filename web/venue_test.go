@@ -586,6 +586,14 @@ func TestSearchEnginesFindOnePageInEachLanguage(t *testing.T) {
 			t.Errorf("the slot is in %s", p.header.Get("Content-Language"))
 		}
 	}
+	b.header.Set("Accept-Language", "en")
+	p = b.get(views.SlotURL("shop", slot.ID))
+	if got, want := p.links("canonical")[""], "http://booking.example"+views.SlotURL("shop", slot.ID); got != want || p.links("alternate")["ja"] != want+"?lang=ja" {
+		t.Errorf("the slot: canonical %q, alternates %v", got, p.links("alternate"))
+	}
+	if title := p.title(); !strings.HasPrefix(title, "Morning yoga ") || !strings.HasSuffix(title, " | Studio shop") || !strings.Contains(p.meta("description"), "Morning yoga") {
+		t.Errorf("the slot: title %q, description %q", title, p.meta("description"))
+	}
 	if p := b.get(views.ReservationURL("shop", s.Store.ReservationToken(s.Book(t, slot, 1)))); p.meta("robots") != "noindex" || len(p.links("canonical"))+len(p.links("alternate")) > 0 {
 		t.Error("a secret page can be found")
 	}
