@@ -75,10 +75,10 @@ func (s *Server) getSlotLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		terms = 0
 	}
-	key := fmt.Sprintf("%s %s %d", i18n.Lang(r.Context()), shows, terms)
 	return s.stream(w, r, topic{tenant: t.ID, slot: id}, false, streamLife, func(ctx context.Context, state *liveState) (streamText, error) {
-		text, err := state.text(key, func() (string, error) {
-			return fragment(ctx, views.LiveSlot(slotNow(ctx, t, state.slot, shows, terms, state.since)))
+		stale := terms > 0 && terms != state.slot.TermsVersion
+		text, err := state.text(fmt.Sprint(i18n.Lang(ctx), shows, stale), func() (string, error) {
+			return fragment(ctx, views.LiveSlot(slotNow(ctx, t, state.slot, shows, stale, state.since)))
 		})
 		return streamText{event: eventNow, data: text}, err
 	})
@@ -341,9 +341,9 @@ func showing(v views.SlotPage) string {
 	}
 }
 
-// slotNow is a slot as it stands, for a page that shows certain forms about
-// certain terms. Since is when it became full or ceased to be; zero: not known.
-func slotNow(ctx context.Context, t store.Tenant, slot store.Slot, shows string, terms int, since time.Time) views.SlotNow {
+// slotNow is a slot as it stands, for a page that shows certain forms; stale:
+// about terms that have changed since. Since is when it became full or ceased to be; zero: not known.
+func slotNow(ctx context.Context, t store.Tenant, slot store.Slot, shows string, stale bool, since time.Time) views.SlotNow {
 	v := views.SlotNow{ID: slot.ID, State: slotState(slot), SeatsLeft: slot.SeatsLeft, Capacity: slot.Capacity, Waiting: slot.Waiting}
 	if !slot.Bookable() {
 		v.SeatsLeft = 0
@@ -363,7 +363,7 @@ func slotNow(ctx context.Context, t store.Tenant, slot store.Slot, shows string,
 	asks, joins := shows == showsHold || shows == showsBoth, shows == showsJoin || shows == showsBoth
 	switch {
 	case shows == "":
-	case terms > 0 && terms != slot.TermsVersion:
+	case stale:
 		note("changed", i18n.T(ctx, "live.changed"), i18n.T(ctx, "live.look"))
 	case (asks || joins) && !open:
 		note("closed", i18n.T(ctx, "live.closed"), i18n.T(ctx, "live.look"))

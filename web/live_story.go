@@ -197,8 +197,8 @@ func (s *Server) postLeaveWaits(w http.ResponseWriter, r *http.Request) error {
 	return s.see(w, r, views.ReservationURL(t.Slug, chi.URLParam(r, "token")), "flash.waits_left", "n", left)
 }
 
-// lostAt says in a banner when the seats went that somebody lost.
-func (s *Server) lostAt(r *http.Request, t store.Tenant, slot store.Slot, b *views.Banner, words i18n.Key) error {
+// lostAt says in a banner when the seats went that somebody lost, and what is left to do.
+func (s *Server) lostAt(r *http.Request, t store.Tenant, slot store.Slot, b *views.Banner, then i18n.Key) error {
 	at, err := s.store.FilledAt(r.Context(), t.ID, slot.ID)
 	if errors.Is(err, store.NotFound) {
 		return nil
@@ -206,7 +206,8 @@ func (s *Server) lostAt(r *http.Request, t store.Tenant, slot store.Slot, b *vie
 	if err != nil {
 		return err
 	}
-	b.Text = i18n.T(r.Context(), words, "time", momentAt(r.Context(), t, at, slot.Now))
+	ctx := r.Context()
+	b.Text = i18n.T(ctx, "live.full.at", "time", momentAt(ctx, t, at, slot.Now), "then", i18n.T(ctx, then))
 	return nil
 }
 

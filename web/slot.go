@@ -263,7 +263,11 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 	}
 	v.Queue, v.LiveURL = slot.Waiting, views.SlotLiveURL(t.Slug, slot.ID, lang, showing(v), slot.TermsVersion)
 	if o == store.SoldOut && slot.SeatsLeft == 0 {
-		if err := s.lostAt(r, t, slot.Slot, v.Banner, "live.lost.slot"); err != nil {
+		then := i18n.Key("live.lost.elsewhere")
+		if v.Join != nil {
+			then = "live.lost.wait"
+		}
+		if err := s.lostAt(r, t, slot.Slot, v.Banner, then); err != nil {
 			return err
 		}
 	}
