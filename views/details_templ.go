@@ -582,7 +582,7 @@ func remember(tenant string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</button></p><div class=\"field check\"><label for=\"remember\"><input type=\"checkbox\" id=\"remember\" data-remember-me> <span>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</button></p><div class=\"field check\"><label for=\"remember\"><input type=\"checkbox\" id=\"remember\" name=\"remember\" value=\"yes\" data-remember-me> <span>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -330,7 +330,7 @@ func TestMailParts(t *testing.T) {
 func TestStaffEventSentences(t *testing.T) {
 	t.Parallel()
 	kinds := strings.Fields(`held confirmed extended released expired cancelled joined offered staff_offered accepted declined lapsed withdrawn
-		revoked entry_closed entry_changed claimed vacancy_told capacity_changed party_changed moved_out moved_in closed reopened paused resumed
+		revoked entry_closed entry_changed claimed vacancy_told capacity_changed party_changed contact_changed email_asked email_changed moved_out moved_in closed reopened paused resumed
 		terms_changed policy_changed slot_cancelled refused_late`)
 	if len(kinds) != len(staffEventKeys) {
 		t.Errorf("%d kinds have sentences, want %d", len(staffEventKeys), len(kinds))

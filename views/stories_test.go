@@ -252,6 +252,7 @@ func (b bench) entry(state EntryState) EntryPage {
 	switch state {
 	case EntryWaiting:
 		v.WithdrawURL = WaitlistWithdrawURL("nagi", "t")
+		v.Prefer = &Preference{Action: WaitlistPreferencesURL("nagi", "t"), Tells: true, Text: i18n.For(b.lang).T("prefer.text.order", "time", v.OrderUntil)}
 		v.Party = &PartyForm{Action: WaitlistPartyURL("nagi", "t"), Options: b.parties(2, 2)}
 		v.Nearest = b.near()
 	case EntryOffered:
@@ -316,6 +317,7 @@ func stories() []story {
 			v.State, v.SeatsLeft = SlotFree, 12
 			v.Slot.Details = b.pick("呼吸を整えながら、ゆっくり体をほぐす60分です。", "An hour of slow movement, led by the breath.")
 			v.Hold.Version = "7"
+			v.Picture = &Picture{URL: PictureURL("nagi", "yoga", "0123456789"), Alt: v.Slot.Service, Width: 960, Height: 540}
 			return Slot(v)
 		}},
 		{"slot-lost", func(b bench) templ.Component {
@@ -462,6 +464,7 @@ func stories() []story {
 		{"entry-broadcast", func(b bench) templ.Component {
 			v := b.entry(EntryWaiting)
 			v.Broadcast = true
+			v.Prefer.Tells, v.Prefer.Text = false, i18n.For(b.lang).T("prefer.text.open")
 			return Entry(v)
 		}},
 		{"entry-claim", func(b bench) templ.Component {

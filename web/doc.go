@@ -50,6 +50,15 @@
 // form still works, and no page speaks of it. The server's own clock is used
 // for "today" in calendars and for sessions only.
 //
+// # Pages that follow
+//
+// A slot's page, a place in the queue and the staff's day follow what happens by
+// a stream of server-sent events (live.go). One hub (live_hub.go) reads what all
+// viewers of this instance look at, in one statement; the program tells it of
+// changes by SlotsChanged, and it looks by itself every two seconds. A stream
+// sends the same components as the page, finished and in its language; without
+// a script the page says what was so when it was made.
+//
 // # Language
 //
 // What the address names (?lang=, which search engines and frames use; a press

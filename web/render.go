@@ -169,6 +169,9 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, status int, k
 	if t, ok := tenant(r); ok {
 		v.Page.Tenant = s.tenantView(r, t)
 		v.Links = []views.Link{{Text: i18n.T(r.Context(), "outcome.link.venue"), URL: views.VenueURL(t.Slug)}}
+		if kind == views.ErrorLink {
+			v.Links = append([]views.Link{{Text: i18n.T(r.Context(), "error.link.find"), URL: views.MyReservationsURL(t.Slug)}}, v.Links...)
+		}
 	}
 	if seconds, err := strconv.Atoi(w.Header().Get("Retry-After")); err == nil {
 		v.Retry = i18n.In(r.Context()).Duration(seconds2duration(seconds))
