@@ -112,7 +112,7 @@ func open(t testing.TB, ctx context.Context, d *desk) {
 	ask[bool](t, ctx, `(document.querySelector("[name=name]").value = "山田 花", document.querySelector("[name=email]").value = "a@example.jp", true)`)
 }
 
-const pressConfirm = `(document.querySelector("form[data-details] button").click(), true)`
+const pressConfirm = `(document.querySelector("form[data-details] button[type=submit]").click(), true)`
 
 func TestThePagesInAnInteractiveBrowser(t *testing.T) {
 	t.Parallel()
@@ -165,8 +165,8 @@ func TestThePagesInAnInteractiveBrowser(t *testing.T) {
 		d.answer.Store("slow")
 		open(t, ctx, d)
 		ask[bool](t, ctx, pressConfirm)
-		until(t, ctx, `document.querySelector("form[data-details] button").getAttribute("aria-busy") === "true"`)
-		if text := ask[string](t, ctx, `document.querySelector("form[data-details] button").innerText`); text != "予約を確定しています…" {
+		until(t, ctx, `document.querySelector("form[data-details] button[type=submit]").getAttribute("aria-busy") === "true"`)
+		if text := ask[string](t, ctx, `document.querySelector("form[data-details] button[type=submit]").innerText`); text != "予約を確定しています…" {
 			t.Errorf("the button says %q", text)
 		}
 		ask[bool](t, ctx, pressConfirm)
@@ -227,6 +227,6 @@ func TestThePagesInAnInteractiveBrowser(t *testing.T) {
 		if name := ask[string](t, ctx, `document.querySelector("[name=name]").value`); name != "山田 花" {
 			t.Errorf("what was typed became %q", name)
 		}
-		until(t, ctx, `!document.querySelector("form[data-details] button").hasAttribute("aria-busy")`)
+		until(t, ctx, `!document.querySelector("form[data-details] button[type=submit]").hasAttribute("aria-busy")`)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/a-h/templ"
 	qrcode "github.com/skip2/go-qrcode"
 
+	"holdfast/static"
 	"holdfast/views/i18n"
 )
 
@@ -317,7 +318,7 @@ func stories() []story {
 			v.State, v.SeatsLeft = SlotFree, 12
 			v.Slot.Details = b.pick("呼吸を整えながら、ゆっくり体をほぐす60分です。", "An hour of slow movement, led by the breath.")
 			v.Hold.Version = "7"
-			v.Picture = &Picture{URL: PictureURL("nagi", "yoga", "0123456789"), Alt: v.Slot.Service, Width: 960, Height: 540}
+			v.Picture = &Picture{URL: static.URL("mark.svg"), Alt: v.Slot.Service, Width: 960, Height: 540}
 			return Slot(v)
 		}},
 		{"slot-lost", func(b bench) templ.Component {
