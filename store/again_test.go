@@ -67,3 +67,34 @@ func TestRejoiningByAnOldLinkLeadsToALiveEntry(t *testing.T) {
 		t.Fatalf("by the old link after the new entry has ended: %+v %v", third, err)
 	}
 }
+
+func TestAnAddressThatStaffCorrectGetsALinkAndTheOldLinkEnds(t *testing.T) {
+	t.Parallel()
+	s := shop.New(t, nil)
+	r := s.Book(t, s.Slot(t, 1), 1)
+	old := s.Store.ReservationToken(r)
+	contact := s.Person()
+	corrected, err := s.Store.CorrectContact(t.Context(), store.ContactRequest{TenantID: r.TenantID, ID: r.ID, Contact: contact, Actor: shop.Staff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Store.ReservationByToken(t.Context(), r.TenantID, old)
+	want(t, err, store.NotFound)
+	if found, err := s.Store.ReservationByToken(t.Context(), r.TenantID, s.Store.ReservationToken(corrected)); err != nil || found.ID != r.ID {
+		t.Fatalf("the new link: %+v %v", found, err)
+	}
+	messages, err := s.Store.Messages(t.Context(), store.MessageQuery{TenantID: r.TenantID, SubjectID: r.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range messages {
+		if m.Kind == store.KindMyLinks && m.Recipient == contact.Email {
+			letter, err := s.Store.Letter(t.Context(), m)
+			if err != nil || len(letter.Bookings) != 1 || s.Store.ReservationToken(*letter.Bookings[0].Reservation) == old {
+				t.Fatalf("the mail to the right address: %+v %v", letter.Bookings, err)
+			}
+			return
+		}
+	}
+	t.Fatalf("no mail with the new link: %+v", messages)
+}

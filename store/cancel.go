@@ -158,8 +158,8 @@ const partySQL = `-- change party
 UPDATE reservations SET party_size = @party, extra_seats = @extra, sequence = sequence + 1, press_addr = @addr, press_agent = @agent
 WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
 
-// ChangeParty makes a booking smaller, or larger where seats are free. Staff may
-// do so in a closed slot too. Refusals: NotFound, Over, Conflict, SoldOut,
+// ChangeParty makes a booking smaller (customers: before the cutoff, since that
+// is to cancel a part), or larger where seats are free. Staff may do so in a closed slot too. Refusals: NotFound, Over, Conflict, SoldOut,
 // PartyTooLarge, Closed, TooEarly, TooLate. The same size again is answered with the booking.
 func (s *Store) ChangeParty(ctx context.Context, req PartyRequest) (Reservation, Change, error) {
 	var changed Reservation
@@ -178,6 +178,9 @@ func (s *Store) ChangeParty(ctx context.Context, req PartyRequest) (Reservation,
 			return err
 		}
 		more := req.PartySize - r.PartySize
+		if more < 0 && t.actor.Kind == Customer && !t.press.Before(t.slot.cancelUntil()) {
+			return TooLate // to give up three of four seats is to cancel three
+		}
 		if more > 0 {
 			if err := t.open(); err != nil && t.actor.Kind != Staff {
 				return err

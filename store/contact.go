@@ -33,7 +33,8 @@ WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
 // are not asked for. Another e-mail that a customer gives is not used before its
 // owner has pressed the link that is mailed there (ConfirmEmail); until then the
 // old one stands, and naming that again takes the change back. Staff, who have
-// heard the address, change it at once and nobody is written to. Refusals:
+// heard the address, change it at once: the old link ends, and the new address
+// gets a mail with the new one. Refusals:
 // NotFound, Over, AlreadyBooked (staff: the new address has a booking here),
 // TooManyChanges (customers).
 func (s *Store) CorrectContact(ctx context.Context, req ContactRequest) (Reservation, error) {
@@ -147,11 +148,29 @@ func (t *slotTx) changeEmail(ctx context.Context, r *Reservation, email string) 
 		}
 	}
 	number := t.event(EventEmailChanged, r.ID, r.PartySize, 0, noticeDetails("", t.actor.Kind == Staff))
-	if t.actor.Kind != Staff {
-		t.toReservation(KindEmailChanged, *r, number, nil)
-	}
+	was := *r
 	r.Email, r.EmailNew, r.EmailUntil = email, "", nil
-	return nil
+	if t.actor.Kind != Staff {
+		t.toReservation(KindEmailChanged, was, number, nil)
+		return nil
+	}
+	return t.sendNewLink(ctx, r, number)
+}
+
+const newLinkSQL = `-- revoke link of a reservation
+UPDATE reservations SET link_generation = @generation, link_hash = @hash WHERE tenant_id = @tenant AND id = @id`
+
+// sendNewLink revokes the link of a booking whose address staff have corrected:
+// whoever got the mails so far was not meant. The right address gets the new one.
+func (t *slotTx) sendNewLink(ctx context.Context, r *Reservation, number int64) error {
+	r.Generation++
+	err := t.exec(ctx, 1, newLinkSQL, pgx.StrictNamedArgs{
+		"tenant": t.tenant, "id": r.ID, "generation": r.Generation, "hash": tokenHash(t.s.ReservationToken(*r)),
+	})
+	if err == nil && r.Email != "" {
+		t.toReservation(KindMyLinks, *r, number, nil)
+	}
+	return err
 }
 
 // EmailToken is the secret of the link that confirms the newest address named for a booking.

@@ -234,14 +234,19 @@ func TestPartySmaller(t *testing.T) {
 	m.events("party_changed -1 customer", "offered +1 system")
 }
 
-func TestPartySmallerIsAllowedAfterTheCutoffAndInAClosedSlot(t *testing.T) {
+func TestPartySmallerIsAPartOfCancelling(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, nil)
 	slot := s.Slot(t, 3)
 	r := s.Book(t, slot, 3)
 	s.close(slot)
+	_, err := s.party(r, 2, shop.Customer) // a closed slot gives back seats
+	s.must(err)
 	s.until(slot.StartsAt.Add(-time.Minute))
-	_, err := s.party(r, 1, shop.Customer)
+	_, err = s.party(r, 1, shop.Customer)
+	want(t, err, store.TooLate)
+	s.taken(slot, 2)
+	_, err = s.party(r, 1, shop.Staff)
 	s.must(err)
 	s.taken(slot, 1)
 }

@@ -152,3 +152,15 @@ ORDER BY s.starts_at, e.position LIMIT @limit`
 func (s *Store) VacancyCalls(ctx context.Context, tenant string, limit int) ([]Entry, error) {
 	return list[Entry](ctx, s.db, vacancyCallsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
 }
+
+// A message that waits longer than this waits for something: the mail server is away.
+const lateMessagesSQL = `-- failed and late messages
+SELECT ` + messageColumns + ` FROM outbox o
+WHERE o.tenant_id = @tenant AND (o.state = 'failed' OR (o.state IN ('pending', 'sending') AND o.created_at < coalesce(@at::timestamptz, statement_timestamp()) - interval '5 minutes'))
+ORDER BY o.created_at DESC, o.id DESC LIMIT @limit`
+
+// UndeliveredMessages lists the newest messages that have failed, or have waited
+// for more than five minutes: somebody does not know what they ought to.
+func (s *Store) UndeliveredMessages(ctx context.Context, tenant string, limit int) ([]Message, error) {
+	return list[Message](ctx, s.db, lateMessagesSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
+}

@@ -64,12 +64,8 @@ func (s *Server) getCalendar(w http.ResponseWriter, r *http.Request) error {
 		e.SetEndAt(slot.EndsAt.UTC())
 		e.SetSequence(m.Sequence)
 		e.SetSummary(o.service.Name.In(lang) + " (" + t.Name + ")")
-		location := o.service.Place.In(lang)
-		if location == "" {
-			location = t.Address
-		}
-		if location != "" {
-			e.SetLocation(location)
+		if where := mapPlace(o, t, lang); where != "" {
+			e.SetLocation(where)
 		}
 		e.SetDescription(i18n.T(r.Context(), "booked.number") + " " + m.Number)
 		e.SetStatus(ics.ObjectStatusConfirmed)
@@ -89,4 +85,13 @@ func (s *Server) getCalendar(w http.ResponseWriter, r *http.Request) error {
 		_, _ = w.Write([]byte(body))
 	}
 	return nil
+}
+
+// mapPlace is the place as a calendar's map understands it: the address. How to
+// find the door is for people, and stands in only where there is no address.
+func mapPlace(o oneSlot, t store.Tenant, lang string) string {
+	if t.Address != "" {
+		return t.Address
+	}
+	return o.service.Place.In(lang)
 }

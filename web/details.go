@@ -311,10 +311,7 @@ func calendarLinks(ctx context.Context, t store.Tenant, o oneSlot) []views.Link 
 	const stamp = "20060102T150405Z"
 	lang := i18n.Lang(ctx)
 	title := o.service.Name.In(lang) + " (" + t.Name + ")"
-	where := o.service.Place.In(lang)
-	if where == "" {
-		where = t.Address
-	}
+	where := mapPlace(o, t, lang)
 	start, end := o.StartsAt.UTC(), o.EndsAt.UTC()
 	google := url.Values{"action": {"TEMPLATE"}, "text": {title}, "dates": {start.Format(stamp) + "/" + end.Format(stamp)}}
 	outlook := url.Values{

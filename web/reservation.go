@@ -281,13 +281,16 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 		v.CancelRule = i18n.T(ctx, "rule.cancel_over", "time", c.DateTime(p.slot.CancelUntil, loc))
 	}
 	if !begun && p.res.GroupID == nil {
-		most := p.res.PartySize
+		least, most := 1, p.res.PartySize
+		if !p.slot.CancelUntil.After(p.slot.Now) {
+			least = p.res.PartySize // fewer people is a part of cancelling
+		}
 		if p.slot.Bookable() {
 			most = max(most, min(largest(p.slot.Slot), p.res.PartySize+p.slot.SeatsLeft))
 		}
-		if most > 1 || len(p.errs) > 0 && !p.typed.correcting {
+		if most > least || len(p.errs) > 0 && !p.typed.correcting {
 			v.Party = &views.PartyForm{
-				Action: views.ReservationPartyURL(t.Slug, p.token), Options: parties(ctx, 1, most, p.res.PartySize),
+				Action: views.ReservationPartyURL(t.Slug, p.token), Options: parties(ctx, least, most, p.res.PartySize),
 			}
 			if !p.typed.correcting {
 				v.Party.Errs = p.errs.in(ctx)

@@ -321,9 +321,10 @@ func (s *Server) staffSlotPage(w http.ResponseWriter, r *http.Request, status in
 		if res.ID == press.party.id {
 			line.PartyTyped, line.PartyErr = press.party.typed, press.party.errs.in(ctx)[views.FieldPartySize]
 		}
-		if res.Live() {
+		switch {
+		case res.Live():
 			v.Roster = append(v.Roster, line)
-		} else {
+		case res.State == store.Cancelled || res.Name != "": // a hold that was given up has no name; the history tells of it
 			v.Gone = append(v.Gone, line)
 		}
 	}

@@ -133,7 +133,7 @@ func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, erro
 	if err != nil {
 		return v, err
 	}
-	failed, err := s.store.Messages(ctx, store.MessageQuery{TenantID: t.ID, State: store.MessageFailed, Limit: failedShown})
+	failed, err := s.store.UndeliveredMessages(ctx, t.ID, failedShown)
 	if err != nil {
 		return v, err
 	}
