@@ -1,0 +1,68 @@
+package views
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"holdfast/views/i18n"
+)
+
+// TestNothingSeriousIsFoundByAxe runs axe-core over every story, customers' and
+// staff's, in both languages: WCAG 2.2 AA, serious and critical findings. The
+// colours are judged in dark for the one language and in light for the other.
+func TestNothingSeriousIsFoundByAxe(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile("../cmd/holdfast/testdata/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	for _, s := range staffStories() {
+		for _, lang := range i18n.Languages {
+			page := staffRender(t, lang, s.page(staffSayIn(lang)))
+			mux.HandleFunc("/"+lang+"/"+s.name, func(w http.ResponseWriter, _ *http.Request) { staffWrite(t, w, http.StatusOK, page) })
+		}
+	}
+	staff := staffServe(t, mux)
+	customers := serveStories(t).URL
+	var pages []string
+	for _, lang := range i18n.Languages {
+		for _, s := range stories() {
+			pages = append(pages, customers+"/"+lang+"/"+s.name)
+		}
+		for _, s := range staffStories() {
+			pages = append(pages, staff+"/"+lang+"/"+s.name)
+		}
+	}
+	ctx := browser(t)
+	for i, page := range pages {
+		mode := "light"
+		if i >= len(pages)/2 {
+			mode = "dark"
+		}
+		screen(t, ctx, 390, 844, mode)
+		visit(t, ctx, page)
+		ask[bool](t, ctx, string(axe)+"; true")
+		for _, found := range audit(t, ctx) {
+			t.Errorf("%s in %s: %s", page, mode, found)
+		}
+	}
+}
+
+func audit(t *testing.T, ctx context.Context) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then(r => r.violations
+		.filter(v => v.impact === "serious" || v.impact === "critical")
+		.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 160))))`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
