@@ -283,6 +283,7 @@ type EndedPage struct {
 	ByShop    bool   // cancelled by staff
 	Reason    string
 	Again     *AgainForm // holds the same once more, keeping what was typed
+	Join      *JoinForm  // where the seats are gone: the waitlist, keeping what was typed
 	SlotURL   string     // where Again is nil: the slot as it is now
 	VenueURL  string
 	Nearest   []SlotRow

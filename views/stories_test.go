@@ -503,6 +503,12 @@ func stories() []story {
 		{"find-sent", func(b bench) templ.Component {
 			return Find(FindPage{Page: b.page(), Sent: true, MailFrom: "yoyaku@nagi.example", VenueURL: VenueURL("nagi")})
 		}},
+		{"ended-expired-full", func(b bench) templ.Component {
+			v := b.ended(EndedExpired)
+			v.Again, v.Join, v.Nearest = nil, b.joinForm(), b.near()
+			v.Join.Contact = b.contact()
+			return Ended(v)
+		}},
 		{"error-staff", func(b bench) templ.Component {
 			return Error(ErrorPage{Page: Page{Staff: true}, Kind: ErrorForbidden})
 		}},

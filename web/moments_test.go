@@ -141,3 +141,19 @@ func TestGraceWorksAndNoPageMentionsIt(t *testing.T) {
 		t.Errorf("the entry is %s", got)
 	}
 }
+
+// Somebody else has taken the seats of a hold that ran out: what was typed stands in the form that waits.
+func TestAHoldThatRanOutOnAFullSlotOffersTheWaitlistWithWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	slot := s.Slot(t, 1)
+	b := s.browser(t)
+	form := b.follow(b.press(b.get(views.SlotURL("shop", slot.ID)), "/hold", nil)).need("data-state", "held")
+	s.Exec(t, "UPDATE reservations SET shown_until = now() - interval '2 minutes', expires_at = now() - interval '1 minute' WHERE slot_id = $1", slot.ID)
+	s.Book(t, slot, 1)
+	late := b.press(form, "/confirm", contact("山田 花子", "hanako@example.com")).is(http.StatusGone).need("data-state", "expired")
+	if !strings.Contains(late.body, `value="hanako@example.com"`) {
+		t.Errorf("what was typed is lost:\n%s", late.text())
+	}
+	b.follow(b.press(late, "/waitlist", nil)).is(http.StatusOK).need("data-state", "waiting")
+}

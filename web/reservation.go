@@ -372,6 +372,14 @@ func (s *Server) endedPage(w http.ResponseWriter, r *http.Request, p shownReserv
 			for _, next := range row[1:] {
 				v.Again.NextSlots = append(v.Again.NextSlots, shownSlot(next))
 			}
+		} else if most := largest(p.slot.Slot); len(row) == 1 && p.slot.Joinable() && p.res.PartySize <= most {
+			// Somebody else has the seats now. What was typed is good for waiting, too.
+			policies, err := p.slot.policies(t)
+			if err != nil {
+				return err
+			}
+			asked := p.typed.view(ctx, needsOf(policies, t).asked(p.slot.service.Questions, true), t, nil)
+			v.Join = s.joinForm(ctx, t, p.slot, parties(ctx, p.slot.SeatsLeft+1, most, p.res.PartySize), asked)
 		}
 	}
 	if v.Again == nil {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -160,6 +161,20 @@ func (s *Server) slotRefused(w http.ResponseWriter, r *http.Request, err error, 
 	return s.slotPage(w, r, answerFor(o).status, o, form)
 }
 
+// joinForm is the form that puts a party on the waitlist, with a key of its own.
+func (s *Server) joinForm(ctx context.Context, t store.Tenant, slot oneSlot, sizes []views.Option, asked views.ContactForm) *views.JoinForm {
+	c := i18n.In(ctx)
+	f := &views.JoinForm{
+		Action: views.SlotWaitlistURL(t.Slug, slot.ID), Parties: sizes, Contact: asked, IdempotencyKey: rand.Text(),
+		TermsVersion: strconv.Itoa(slot.TermsVersion), Waiting: slot.Waiting, AnswerTime: c.Duration(slot.OfferShown), Broadcast: !slot.OrderRules,
+		MailFrom: s.cfg.MailFrom, PrivacyURL: t.PrivacyURL,
+	}
+	if slot.OrderRules && slot.OrderUntil != nil {
+		f.OrderUntil = c.DateTime(*slot.OrderUntil, t.Location())
+	}
+	return f
+}
+
 // slotPage is a slot as it is now, with the forms that can be sent and what is
 // wrong with the one that was. It answers GET, and POSTs that were not carried out.
 func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o store.Outcome, form slotForm) error {
@@ -239,15 +254,9 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 		if !form.join && v.Hold != nil {
 			errs = nil // they stand at the other form
 		}
-		v.Join = &views.JoinForm{
-			Action: views.SlotWaitlistURL(t.Slug, slot.ID), Parties: parties(ctx, least, most, min(max(party, least), most)),
-			Contact: form.typed.view(ctx, needsOf(policies, t).asked(slot.service.Questions, true), t, errs), IdempotencyKey: keyAgain(o, form, true), TermsVersion: terms,
-			Waiting: slot.Waiting, AnswerTime: c.Duration(slot.OfferShown), Broadcast: !slot.OrderRules,
-			MailFrom: s.cfg.MailFrom, PrivacyURL: t.PrivacyURL,
-		}
-		if slot.OrderRules && slot.OrderUntil != nil {
-			v.Join.OrderUntil = c.DateTime(*slot.OrderUntil, loc)
-		}
+		asked := form.typed.view(ctx, needsOf(policies, t).asked(slot.service.Questions, true), t, errs)
+		v.Join = s.joinForm(ctx, t, slot, parties(ctx, least, most, min(max(party, least), most)), asked)
+		v.Join.IdempotencyKey = keyAgain(o, form, true)
 	}
 	if o == store.SoldOut && v.Hold != nil && v.Join != nil {
 		// Nobody was faster: the party is larger than what is left.
