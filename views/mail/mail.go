@@ -9,6 +9,7 @@
 package mail
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode"
@@ -100,6 +101,7 @@ type Slot struct {
 	Place    string
 	Price    string
 	Bring    string
+	Others   string // the page with the other times of the service
 }
 
 // Waitlist is how the seats of a slot reach those who wait.
@@ -214,7 +216,7 @@ func (w *writer) write() (subject string) {
 		}
 		w.reason()
 		w.booking()
-		w.follow("mail.cancelled.again", l.Venue.Link)
+		w.follow("mail.cancelled.again", cmp.Or(l.Slot.Others, l.Venue.Link))
 		if l.By != ByReader {
 			w.say("mail.cancelled.unexpected")
 		}
@@ -227,7 +229,7 @@ func (w *writer) write() (subject string) {
 		}
 		w.reason()
 		w.booking()
-		w.follow("mail.slot_cancelled.again", l.Venue.Link)
+		w.follow("mail.slot_cancelled.again", cmp.Or(l.Slot.Others, l.Venue.Link))
 		return w.c.T("mail.slot_cancelled.subject", about...)
 	case Joined:
 		w.say("mail.joined.lead")
@@ -265,7 +267,7 @@ func (w *writer) write() (subject string) {
 		}
 		w.reason()
 		w.booking()
-		w.follow("mail.revoked.again", l.Venue.Link)
+		w.follow("mail.revoked.again", cmp.Or(l.Slot.Others, l.Venue.Link))
 		return w.c.T("mail.revoked.subject", about...)
 	case Vacancy:
 		w.say("mail.vacancy.lead")
@@ -339,11 +341,20 @@ func (w *writer) booking() {
 		w.row("mail.row.when", w.span(l.Slot)),
 		w.row("mail.row.resource", l.Slot.Resource),
 		w.row("mail.row.party", w.party(l.Party)),
-		w.row("mail.row.price", l.Slot.Price),
-		w.row("mail.row.place", l.Slot.Place),
-		w.row("mail.row.bring", l.Slot.Bring),
+		w.toCome("mail.row.price", l.Slot.Price),
+		w.toCome("mail.row.place", l.Slot.Place),
+		w.toCome("mail.row.bring", l.Slot.Bring),
 		w.row("mail.row.number", l.Number),
 	)
+}
+
+// toCome is a row for those who come: nobody has to bring anything to what was cancelled.
+func (w *writer) toCome(key i18n.Key, value string) string {
+	switch w.l.Kind {
+	case Cancelled, SlotCancelled, Lapsed, Revoked:
+		return ""
+	}
+	return w.row(key, value)
 }
 
 // before lists what applied until now, where that is known.

@@ -43,6 +43,7 @@ func letter(t *testing.T, kind Kind, lang string) Letter {
 		Place:    text("本館2階", "Main building, 2nd floor"),
 		Price:    text("2,000円（税込）", "2,000 yen, tax included"),
 		Bring:    text("動きやすい服", "Clothes you can move in"),
+		Others:   "https://holdfast.example/minamo?service=yoga",
 	}
 	was := slot
 	was.Start, was.End = slot.Start.Add(-24*time.Hour), slot.End.Add(-24*time.Hour)

@@ -55,6 +55,7 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 	if l.Slot != nil {
 		out.Slot = slotText(*l.Slot, l.Service, lang)
 		out.Slot.Resource = l.Resource.Name.In(lang)
+		out.Slot.Others = w.link(views.VenueFilterURL(slug, views.VenueFilter{Service: l.Service.Slug}))
 	}
 	switch {
 	case l.Reservation != nil:
