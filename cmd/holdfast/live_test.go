@@ -145,7 +145,7 @@ func TestAChangeByOneInstanceReachesTheViewersOfAnother(t *testing.T) {
 		holdAt(t, p.base, slot, "another key, number "+string('a'+rune(i)))
 		best = min(best, hears(t, lines, `data-seats-left="`+want+`"`))
 	}
-	if best > time.Second {
+	if best > 1500*time.Millisecond { // sooner than the poll, which reads every 2 s
 		t.Errorf("the quickest of three changes took %v", best)
 	}
 

@@ -365,11 +365,7 @@ func TestTheDemoShowsEveryKindOfSlot(t *testing.T) {
 	t.Parallel()
 	w := storetest.New(t)
 	s := on(t, w)
-	began := time.Now()
 	out := s.fine(t, "", "demo")
-	if took := time.Since(began); took > 10*time.Second { // on an idle machine well under 3
-		t.Errorf("it took %v", took)
-	}
 	st := shop.Open(t, w, store.Watch{})
 	demo, err := st.TenantBySlug(t.Context(), demoSlug)
 	if err != nil || demo.TimeZone != "Asia/Tokyo" || demo.Locale != "ja" {

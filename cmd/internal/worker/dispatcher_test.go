@@ -298,14 +298,14 @@ func TestASilentMailServerDoesNotSlowAPress(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	way := server.transport(t)
-	way.timeout = 2 * time.Second
+	way.timeout = 10 * time.Second
 	go func() { ended <- dispatcherOf(t, s.Store, way).Run(ctx) }()
 	await(t, server.hanging, "the conversation that hangs")
 	began := time.Now()
 	slot := s.Slot(t, 1)
 	s.Cancel(t, s.Book(t, slot, 1))
 	s.Book(t, slot, 1)
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 8*time.Second { // before the conversation is given up, however busy the machine is
 		t.Errorf("three presses took %v", took)
 	}
 	stop()
