@@ -171,7 +171,7 @@ const firstPaint = `(performance.getEntriesByName("first-contentful-paint")[0] |
 const (
 	mostShift       = 0.02
 	latestPaint     = 10 * time.Second // an idle machine needs a fifth; the figures stand in the README
-	slowDown        = 1.6e6 / 8 // bytes a second, as slow 4G is emulated elsewhere
+	slowDown        = 1.6e6 / 8        // bytes a second, as slow 4G is emulated elsewhere
 	slowUp          = 750e3 / 8
 	slowLatency     = 150 // ms
 	slowerProcessor = 4
