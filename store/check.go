@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// CheckReport tells which invariants (DESIGN.md, section 5) held at one instant.
+// CheckReport tells which invariants (see the package comment) held at one instant.
 type CheckReport struct {
 	At         time.Time   `json:"at"`
 	OK         bool        `json:"ok"`

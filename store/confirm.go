@@ -173,6 +173,7 @@ SELECT * FROM r`
 func (s *Store) confirmGroup(ctx context.Context, req ConfirmRequest, group string) (Reservation, error) {
 	var pressed Reservation
 	var refusal error
+	var confirmedIn []string // slots
 	refused := false
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		members, err := list[Reservation](ctx, tx, lockGroupSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": req.TenantID, "group": group})
@@ -213,6 +214,7 @@ func (s *Store) confirmGroup(ctx context.Context, req ConfirmRequest, group stri
 			if err != nil {
 				return err
 			}
+			confirmedIn = append(confirmedIn, r.SlotID)
 			if r.ID == req.ID {
 				pressed = confirmed
 			}
@@ -226,6 +228,9 @@ func (s *Store) confirmGroup(ctx context.Context, req ConfirmRequest, group stri
 		}
 	}
 	if err == nil {
+		for _, slot := range confirmedIn {
+			s.changed(req.TenantID, slot)
+		}
 		err = refusal
 	}
 	return pressed, err

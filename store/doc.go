@@ -126,6 +126,21 @@
 // The sweep seals numbered events in order, each with a hash over the previous
 // seal and itself; Check verifies the seals and replays the history.
 //
+// # Invariants
+//
+// Check computes these in one snapshot, at any time, also under load:
+//
+//	I1   taken lies between 0 and capacity
+//	I2   taken is the seats of held and confirmed reservations and of offered entries
+//	I3   no idle seat: slot and window open, order rules, not paused: no waiting entry fits the free seats
+//	I4   order: but for entries that staff chose, nobody was offered seats that an earlier one waited for
+//	I5   an entry gets at most one offer, an offer at most one reservation
+//	I6   one slot and idempotency key, at most one live reservation
+//	I7   nobody who pressed by the shown deadline was refused for lateness
+//	I8   each change that has a notification has exactly one message per recipient with an address, and the reverse
+//	I9   no row refers across tenants
+//	I10  the numbered events run from 1 to version without a gap, replayed they give taken, and the seals verify
+//
 // # Many requests, one commit
 //
 // Hold takes a request and gives an outcome and shows no transaction, so that

@@ -59,7 +59,7 @@ type QuietHours struct {
 	Until int `json:"until"`
 }
 
-// Policies are the rules of a service (DESIGN.md, section 4). A slot keeps its
+// Policies are the rules of a service, with defaults per tenant. A slot keeps its
 // own copy of those that decide who gets a seat.
 type Policies struct {
 	HoldShown       Duration     `json:"holdShown"`
@@ -87,7 +87,7 @@ type Policies struct {
 	PhoneRequired   bool         `json:"phoneRequired"`
 }
 
-// DefaultPolicies are the defaults of DESIGN.md, section 4.
+// DefaultPolicies are the rules of a tenant that has chosen none.
 func DefaultPolicies() Policies {
 	const day = Duration(24 * time.Hour)
 	return Policies{

@@ -102,7 +102,7 @@ func (l *lockedSlot) orderRules(at time.Time) bool {
 	return l.OrderUntil.Time.After(at)
 }
 
-// setOrderUntil applies the rule of DESIGN.md, section 2: the earlier of the
+// setOrderUntil sets until when seats go by order: the earlier of the
 // switch to broadcast and the last moment that leaves the least time for an answer.
 func (l *lockedSlot) setOrderUntil() {
 	if l.WaitlistMode != Sequential {

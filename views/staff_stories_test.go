@@ -333,7 +333,7 @@ func staffStories() []staffStory {
 			return StaffMessages(StaffMessagesPage{Page: staffTestPage(say, say("メール", "Messages")), Staff: staffTestFrame("messages"), Filters: []StaffFilter{{Text: say("すべて", "All"), URL: StaffMailURL("aozora"), Current: true}}})
 		}},
 		{"message", func(say staffSay) templ.Component {
-			return StaffMessageText(StaffMessagePage{Page: staffTestPage(say, say("メール", "Messages")), Staff: staffTestFrame("messages"), BackURL: StaffMailURL("aozora"), From: "yoyaku@aozora.example", Subject: say("席のご案内", "A seat for you"), Message: StaffMessage{ID: "76", URL: StaffMessageURL("aozora", "76"), Kind: say("席のご案内", "Offer"), To: "田中 次郎", Address: "jiro@example.com", State: "sent", At: "14:12", Attempts: 1}, Body: say("田中 次郎様\n\nお席をご用意できます。\n  14:42 までにお返事ください。\n\nhttp://localhost:8080/aozora/offers/XXXX", "Dear 田中 次郎\n\nA seat is yours.\n  Please answer by 14:42.\n\nhttp://localhost:8080/aozora/offers/XXXX")})
+			return StaffMessageText(StaffMessagePage{Page: staffTestPage(say, say("メール", "Messages")), Staff: staffTestFrame("messages"), BackURL: StaffMailURL("aozora"), From: "yoyaku@aozora.example", Subject: say("席のご案内", "A seat for you"), Message: StaffMessage{ID: "76", URL: StaffMessageURL("aozora", "76"), Kind: say("席のご案内", "Offer"), To: "田中 次郎", Address: "jiro@example.com", State: "sent", At: "14:12", Attempts: 1}, Body: say("田中 次郎様\n\nお席をご用意できます。\n  14:42 までにお返事ください。\n\nhttp://localhost:8080/aozora/offers/token", "Dear 田中 次郎\n\nA seat is yours.\n  Please answer by 14:42.\n\nhttp://localhost:8080/aozora/offers/token")})
 		}},
 		{"message_unwritten", func(say staffSay) templ.Component {
 			return StaffMessageText(StaffMessagePage{Page: staffTestPage(say, say("メール", "Messages")), Staff: staffTestFrame("messages"), BackURL: StaffMailURL("aozora"), Message: StaffMessage{ID: "78", URL: StaffMessageURL("aozora", "78"), Kind: say("席のご案内", "Offer"), To: "田中 次郎", Address: "jiro@example.com", State: "sending", At: "14:12"}})
@@ -348,7 +348,7 @@ func staffStories() []staffStory {
 			return StaffMailbox(StaffMailboxPage{Page: staffTestPage(say, say("受信箱", "Mailbox")), Staff: staffTestFrame("messages"), Folder: "data/mail"})
 		}},
 		{"mail", func(say staffSay) templ.Component {
-			return StaffMailText(StaffMailPage{Page: staffTestPage(say, say("受信箱", "Mailbox")), Staff: staffTestFrame("messages"), BackURL: StaffMailboxURL("aozora"), From: "yoyaku@aozora.example", To: "jiro@example.com", Subject: say("席のご案内", "A seat for you"), At: say("10月8日（木）14:12", "Thu 8 Oct, 14:12"), Body: MailParts(say("田中 次郎様\n\nお席をご用意できます。14:42 までにお返事ください:\nhttp://localhost:8080/aozora/offers/XXXX\n\n青空スタジオ", "Dear 田中 次郎\n\nA seat is yours. Please answer by 14:42:\nhttp://localhost:8080/aozora/offers/XXXX\n\n青空スタジオ"))})
+			return StaffMailText(StaffMailPage{Page: staffTestPage(say, say("受信箱", "Mailbox")), Staff: staffTestFrame("messages"), BackURL: StaffMailboxURL("aozora"), From: "yoyaku@aozora.example", To: "jiro@example.com", Subject: say("席のご案内", "A seat for you"), At: say("10月8日（木）14:12", "Thu 8 Oct, 14:12"), Body: MailParts(say("田中 次郎様\n\nお席をご用意できます。14:42 までにお返事ください:\nhttp://localhost:8080/aozora/offers/token\n\n青空スタジオ", "Dear 田中 次郎\n\nA seat is yours. Please answer by 14:42:\nhttp://localhost:8080/aozora/offers/token\n\n青空スタジオ"))})
 		}},
 		{"forbidden", func(say staffSay) templ.Component {
 			return StaffError(StaffErrorPage{Page: staffTestPage(say, say("できません", "Not allowed")), Staff: staffTestFrame(""), Status: 403, HomeURL: StaffTodayURL("aozora")})

@@ -1,6 +1,6 @@
 // Package shop gives tests a small business to act in: a tenant with a service
 // and a resource on a database of its own, and short forms of the steps that
-// most tests begin with. When a test ends, the invariants of DESIGN.md are
+// most tests begin with. When a test ends, the invariants of package store are
 // computed over its database, so each test that uses it also tests those.
 package shop
 
