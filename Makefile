@@ -45,11 +45,12 @@ measure: ## the figures of the README: ratios against something measured in the 
 	@.ci/postgres.sh
 	go test -tags measure -run Measure -count=1 -v -timeout 30m ./store ./web
 
-shots: ## screenshots of all pages, into shots/
+shots: ## screenshots of all pages and of each of their states, into shots/
 	@.ci/go.sh
 	@.ci/tests.sh
 	@.ci/postgres.sh
 	HOLDFAST_SHOTS="$(CURDIR)/shots" go test -count=1 -run TestShots -timeout 12m ./cmd/holdfast
+	go test -count=1 -run TestStoriesInABrowser -timeout 20m ./views -shots "$(CURDIR)/shots/states" -shots-size phone,desktop
 
 schema: ## write migrations/schema.sql anew
 	@.ci/go.sh
