@@ -159,8 +159,9 @@ UPDATE reservations SET party_size = @party, extra_seats = @extra, sequence = se
 WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
 
 // ChangeParty makes a booking smaller (customers: before the cutoff, since that
-// is to cancel a part), or larger where seats are free. Staff may do so in a closed slot too. Refusals: NotFound, Over, Conflict, SoldOut,
-// PartyTooLarge, Closed, TooEarly, TooLate. The same size again is answered with the booking.
+// is to cancel a part), or larger where seats are free. Staff may do so in a
+// closed slot too. Refusals: NotFound, Over, Conflict, SoldOut, PartyTooLarge,
+// Closed, TooEarly, TooLate. The same size again is answered with the booking.
 func (s *Store) ChangeParty(ctx context.Context, req PartyRequest) (Reservation, Change, error) {
 	var changed Reservation
 	change, err := s.onReservation(ctx, "party", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {

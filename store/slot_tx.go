@@ -195,19 +195,17 @@ type stepOptions struct {
 // f judges before it writes: when it returns an Outcome the transaction commits
 // nevertheless, so that the sweep made on the way stays; any other error undoes all.
 func (s *Store) onSlot(ctx context.Context, step, tenant, slot string, actor Actor, f func(context.Context, *slotTx) error) (Change, error) {
-	changes, err := s.onSlots(ctx, step, tenant, []string{slot}, actor, stepOptions{}, func(ctx context.Context, t *stepTx) error {
-		return f(ctx, t.slots[0])
-	})
-	if len(changes) == 0 {
-		return Change{}, err
-	}
-	return changes[0], err
+	return s.onSlotWith(ctx, step, tenant, slot, actor, stepOptions{}, f)
 }
 
 // previewSlot runs f as onSlot does and undoes it: what it tells is what the
 // step would do at this moment.
 func (s *Store) previewSlot(ctx context.Context, step, tenant, slot string, actor Actor, f func(context.Context, *slotTx) error) (Change, error) {
-	changes, err := s.onSlots(ctx, step, tenant, []string{slot}, actor, stepOptions{preview: true}, func(ctx context.Context, t *stepTx) error {
+	return s.onSlotWith(ctx, step, tenant, slot, actor, stepOptions{preview: true}, f)
+}
+
+func (s *Store) onSlotWith(ctx context.Context, step, tenant, slot string, actor Actor, opt stepOptions, f func(context.Context, *slotTx) error) (Change, error) {
+	changes, err := s.onSlots(ctx, step, tenant, []string{slot}, actor, opt, func(ctx context.Context, t *stepTx) error {
 		return f(ctx, t.slots[0])
 	})
 	if len(changes) == 0 {

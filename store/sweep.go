@@ -155,13 +155,7 @@ func (s *Store) lockForSweep(ctx context.Context, step string, ref slotRef, f fu
 		return Change{}, err
 	}
 	opt := stepOptions{skipLocked: now.Sub(ref.Due) < overdue}
-	changes, err := s.onSlots(ctx, step, ref.Tenant, []string{ref.Slot}, Actor{Kind: System}, opt, func(ctx context.Context, t *stepTx) error {
-		return f(ctx, t.slots[0])
-	})
-	if len(changes) == 0 {
-		return Change{}, err
-	}
-	return changes[0], err
+	return s.onSlotWith(ctx, step, ref.Tenant, ref.Slot, Actor{Kind: System}, opt, f)
 }
 
 func (s *Store) sweepSlot(ctx context.Context, ref slotRef, report *SweepReport) error {
