@@ -10,9 +10,11 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,17 +43,43 @@ func init() {
 		panic("static: " + err.Error())
 	}
 	for _, e := range entries {
-		if err := add(e.Name()); err != nil {
+		if isPart(e.Name()) {
+			continue
+		}
+		raw, err := files.ReadFile(e.Name())
+		if err == nil && e.Name() == "staff.css" {
+			raw, err = withParts(raw, entries)
+		}
+		if err == nil {
+			err = add(e.Name(), raw)
+		}
+		if err != nil {
 			panic("static: " + err.Error())
 		}
 	}
 }
 
-func add(name string) error {
-	raw, err := files.ReadFile(name)
-	if err != nil {
-		return err
+// isPart reports whether a file is one page family's part of the staff's
+// styles: they are written apart and served as one.
+func isPart(name string) bool {
+	return strings.HasPrefix(name, "staff-") && strings.HasSuffix(name, ".css")
+}
+
+func withParts(raw []byte, entries []fs.DirEntry) ([]byte, error) {
+	for _, e := range entries {
+		if !isPart(e.Name()) {
+			continue
+		}
+		part, err := files.ReadFile(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		raw = slices.Concat(raw, []byte("\n"), part)
 	}
+	return raw, nil
+}
+
+func add(name string, raw []byte) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {

@@ -22,19 +22,48 @@ type StaffFrame struct {
 	Venue string
 	// Member is the name or address of who is signed in. Empty: nobody is, and no navigation is shown.
 	Member string
-	// Section is the page family that is open: "today", "messages" or "".
+	// Section is the page family that is open: "today", "messages", the Section of a link of Nav, or "".
 	Section string
 
 	TodayURL    string
 	MessagesURL string
-	SearchURL   string
-	SignOutURL  string
+	// Nav leads to what this person may open besides: calendar, customers, numbers, settings.
+	Nav        []StaffNavLink
+	SearchURL  string
+	SignOutURL string
 	// VenuesURL leads to the choice of venue; empty for somebody with one venue.
 	VenuesURL string
 	// FailedMessages is the number of messages that were given up, shown at the link to the messages.
 	FailedMessages int
 	// SearchText refills the search box on the page of its results. It never stands in an address.
 	SearchText string
+}
+
+// StaffNavLink leads to a page family: "calendar", "people", "insight" or "settings".
+type StaffNavLink struct {
+	Section string
+	URL     string
+}
+
+// StaffHubPage is a page that only leads to others, in groups.
+type StaffHubPage struct {
+	Page   Page
+	Staff  StaffFrame
+	Title  string
+	Groups []StaffHubGroup
+}
+
+// StaffHubGroup is what belongs together on it.
+type StaffHubGroup struct {
+	Title string
+	Links []StaffHubLink
+}
+
+// StaffHubLink leads to a page and says what is done there.
+type StaffHubLink struct {
+	Title string
+	Text  string
+	URL   string
 }
 
 // StaffSignInPage is the form of address and password.

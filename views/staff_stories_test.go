@@ -23,7 +23,9 @@ func staffTestPage(say staffSay, title string) Page {
 
 func staffTestFrame(section string) StaffFrame {
 	return StaffFrame{
-		Venue: "青空スタジオ", Member: "owner@demo.example", Section: section,
+		Venue: "青空スタジオ", Member: "owner@demo.example", Section: section, Nav: []StaffNavLink{
+			{"calendar", "/staff/aozora/calendar"}, {"people", "/staff/aozora/people"}, {"insight", "/staff/aozora/insight"}, {"settings", StaffSettingsURL("aozora")},
+		},
 		TodayURL: StaffTodayURL("aozora"), MessagesURL: StaffMailURL("aozora"), SearchURL: StaffSearchURL("aozora"),
 		SignOutURL: StaffSignOutURL(), VenuesURL: StaffURL(), FailedMessages: 1,
 	}
@@ -163,7 +165,18 @@ func staffTestConsequences(say staffSay) []StaffConsequence {
 	}
 }
 
+// moreStaffStories are those of further page families, each in a file of its own.
+var moreStaffStories []func() []staffStory
+
 func staffStories() []staffStory {
+	all := slotStaffStories()
+	for _, more := range moreStaffStories {
+		all = append(all, more()...)
+	}
+	return all
+}
+
+func slotStaffStories() []staffStory {
 	return []staffStory{
 		{"signin", func(say staffSay) templ.Component {
 			return StaffSignIn(StaffSignInPage{Page: staffTestPage(say, say("サインイン", "Sign in")), ActionURL: StaffSignInURL(), Next: "/staff/aozora/today"})

@@ -39,6 +39,7 @@ type badField struct {
 type badForm struct {
 	fields []badField
 	staff  bool
+	owner  bool // only an owner has the form
 	// alert: the fault stands on top of the page, where there is no field to stand beside.
 	alert bool
 	// lenient: a body that is no form is not looked at.
@@ -489,7 +490,10 @@ func tryForm(t *testing.T, pattern string, form badForm) {
 	s := openSite(t, shop.New(t, func(p *store.Policies) { p.HoldsPerVisitor = 1000 }))
 	s.hire(t, s.Tenant, "desk@example.com", store.RoleDesk)
 	b := s.browser(t)
-	if form.staff {
+	if form.owner {
+		s.hire(t, s.Tenant, "desk@example.com", store.RoleOwner)
+	}
+	if form.staff || form.owner {
 		b.follow(b.post("/staff/sign-in", signIn("desk@example.com", staffPassword)))
 	}
 	path, values := form.fresh(t, s)

@@ -46,62 +46,21 @@ func (s *Server) staffRoutes(r chi.Router) {
 			r.Use(s.withMembership)
 			r.NotFound(s.staff(s.notFound))
 			r.MethodNotAllowed(wrong)
-			r.Group(func(r chi.Router) {
-				r.Use(s.may(lookAtTheDay))
-				r.Get("/", s.staff(s.getVenueDoor))
-				r.Get("/today", s.staff(s.getToday))
-				r.Get("/live", s.staff(s.getStaffLive))
-				r.Get("/search", s.staff(s.getSearch))
-				r.Post("/search", s.staff(s.postSearch))
-				r.Get("/messages", s.staff(s.getMessages))
-				r.Get("/messages/{message}", s.staff(s.getMessage))
-				r.Get("/mailbox", s.staff(s.getMailbox))
-				r.Get("/mailbox/{message}", s.staff(s.getMail))
-			})
-			r.With(s.may(serveCustomers)).Post("/messages/{message}/retry", s.staff(s.postRetry))
+			r.With(s.may(lookAtTheDay)).Get("/", s.staff(s.getVenueDoor))
+			r.With(s.may(lookAtTheDay)).Get("/settings", s.staff(s.getSettings))
+			s.dayRoutes(r)
+			s.findRoutes(r)
+			s.messageRoutes(r)
+			s.peopleRoutes(r)
+			s.insightRoutes(r)
+			s.serviceRoutes(r)
+			s.policyRoutes(r)
+			s.scheduleRoutes(r)
+			s.importRoutes(r)
+			s.teamRoutes(r)
 			r.Route("/slots/{slot}", s.staffSlotRoutes)
 		})
-	})
-}
-
-func (s *Server) staffSlotRoutes(r chi.Router) {
-	r.With(s.may(lookAtTheDay)).Get("/", s.staff(s.getStaffSlot))
-	r.Group(func(r chi.Router) {
-		r.Use(s.may(serveCustomers))
-		r.Get("/cancel", s.staff(s.getStaffCancel))
-		r.Post("/cancel", s.staff(s.postStaffCancel))
-		r.Post("/book", s.staff(s.postBook))
-		r.Get("/move", s.staff(s.getStaffMove))
-		r.Post("/move", s.staff(s.postStaffMove))
-		r.Post("/party", s.staff(s.postStaffParty))
-		r.Post("/attendance", s.staff(s.postAttendance))
-		r.Route("/reservations/{reservation}", func(r chi.Router) {
-			r.Get("/move", s.staff(s.getStaffMove))
-			r.Post("/move", s.staff(s.postStaffMove))
-			r.Post("/party", s.staff(s.postStaffParty))
-			r.Post("/attendance", s.staff(s.postAttendance))
-			r.Post("/contact", s.staff(s.postContact))
-		})
-		r.Post("/waitlist", s.staff(s.postStaffJoin))
-		r.Route("/waitlist/{entry}", func(r chi.Router) {
-			r.Post("/offer", s.staff(s.postOfferTo))
-			r.Post("/revoke", s.staff(s.postRevoke))
-			r.Post("/remove", s.staff(s.postRemove))
-			r.Post("/accept", s.staff(s.postStaffAccept))
-			r.Post("/decline", s.staff(s.postStaffDecline))
-			r.Post("/claim", s.staff(s.postStaffClaim))
-		})
-	})
-	r.Group(func(r chi.Router) {
-		r.Use(s.may(runSlots))
-		r.Get("/capacity", s.staff(s.getCapacity))
-		r.Post("/capacity", s.staff(s.postCapacity))
-		r.Post("/close", s.staff(s.postSwitch(stepClose)))
-		r.Post("/reopen", s.staff(s.postSwitch(stepReopen)))
-		r.Post("/pause", s.staff(s.postSwitch(stepPause)))
-		r.Post("/resume", s.staff(s.postSwitch(stepResume)))
-		r.Get("/cancel-slot", s.staff(s.getCancelSlot))
-		r.Post("/cancel-slot", s.staff(s.postCancelSlot))
+		s.accountRoutes(r)
 	})
 }
 
@@ -109,23 +68,30 @@ func (s *Server) staffSlotRoutes(r chi.Router) {
 type permission string
 
 const (
-	lookAtTheDay   permission = "look"  // days, slots, people, messages
-	serveCustomers permission = "serve" // book, cancel, move, check in, wait, answer
-	runSlots       permission = "slots" // seats, switches, cancelling a slot
+	lookAtTheDay   permission = "look"    // days, slots, people, messages
+	serveCustomers permission = "serve"   // book, cancel, move, check in, wait, answer, message
+	runSlots       permission = "slots"   // seats, switches, cancelling a slot
+	setUp          permission = "setup"   // services, resources, policies, schedules, closed days, import
+	seeNumbers     permission = "insight" // occupancy, funnels, rates
+	takeData       permission = "data"    // exports of customers, their data on request, erasing it
+	runVenue       permission = "venue"   // the venue itself, its team, its API keys, further venues
 )
 
 // permissions is the one table of who may do what.
 var permissions = map[store.Role][]permission{
-	store.RoleOwner:   {lookAtTheDay, serveCustomers, runSlots},
-	store.RoleManager: {lookAtTheDay, serveCustomers, runSlots},
+	store.RoleOwner:   {lookAtTheDay, serveCustomers, runSlots, setUp, seeNumbers, takeData, runVenue},
+	store.RoleManager: {lookAtTheDay, serveCustomers, runSlots, setUp, seeNumbers, takeData},
 	store.RoleDesk:    {lookAtTheDay, serveCustomers, runSlots},
 }
+
+// can reports whether the person of the request has the permission.
+func (c colleague) can(p permission) bool { return slices.Contains(permissions[c.role], p) }
 
 // may lets only roles pass that have the permission.
 func (s *Server) may(p permission) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return s.staff(func(w http.ResponseWriter, r *http.Request) error {
-			if !slices.Contains(permissions[me(r).role], p) {
+			if !me(r).can(p) {
 				return errForbidden
 			}
 			next.ServeHTTP(w, r)
@@ -291,6 +257,7 @@ func (s *Server) staffPage(r *http.Request, section, title, self string) (views.
 		Venue: t.Name, Member: c.called(), Section: section, TodayURL: views.StaffTodayURL(t.Slug), MessagesURL: views.StaffMailURL(t.Slug),
 		SearchURL: views.StaffSearchURL(t.Slug), SignOutURL: views.StaffSignOutURL(), FailedMessages: counts[store.MessageFailed],
 	}
+	frame.Nav = s.staffNav(t, c)
 	if c.venues > 1 {
 		frame.VenuesURL = views.StaffURL()
 	}

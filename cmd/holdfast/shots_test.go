@@ -30,6 +30,9 @@ type screenPage struct {
 	staff bool
 }
 
+// moreScenes are the pages of further families, each in a file of its own.
+var moreScenes []func(*testing.T, *product) []screenPage
+
 // scene fills the shop so that every page has something to show, and lists them.
 func scene(t *testing.T, p *product) []screenPage {
 	t.Helper()
@@ -95,9 +98,13 @@ func scene(t *testing.T, p *product) []screenPage {
 	_, err = s.CloseSlot(ctx, store.SlotRequest{TenantID: closed.TenantID, SlotID: closed.ID, Actor: shop.Staff})
 	check(t, err)
 
+	var more []screenPage
+	for _, scene := range moreScenes {
+		more = append(more, scene(t, p)...)
+	}
 	staffSlot := "/staff/shop/slots/" + busy.ID
 	day := busy.StartsAt.In(p.Tenant.Location()).Format("2006-01-02")
-	return []screenPage{
+	return append(more, []screenPage{
 		{"venue", "/shop", false},
 		{"venue-day", "/shop?date=" + day, false},
 		{"venue-month", "/shop?month=" + day[:7], false},
@@ -126,7 +133,8 @@ func scene(t *testing.T, p *product) []screenPage {
 		{"staff-slot-full", "/staff/shop/slots/" + full.ID, true},
 		{"staff-cancel", staffSlot + "/cancel?reservation=" + regulars[0].ID, true},
 		{"staff-messages", "/staff/shop/messages", true},
-	}
+		{"staff-settings", "/staff/shop/settings", true},
+	}...)
 }
 
 func nextHour(t *testing.T, p *product) time.Time {

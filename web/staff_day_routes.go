@@ -1,0 +1,12 @@
+package web
+
+import "github.com/go-chi/chi/v5"
+
+// dayRoutes are the days: today, week, month.
+func (s *Server) dayRoutes(r chi.Router) {
+	r.Group(func(r chi.Router) {
+		r.Use(s.may(lookAtTheDay))
+		r.Get("/today", s.staff(s.getToday))
+		r.Get("/live", s.staff(s.getStaffLive))
+	})
+}

@@ -1,0 +1,7 @@
+package web
+
+import "github.com/go-chi/chi/v5"
+
+// insightRoutes are the numbers.
+func (s *Server) insightRoutes(_ chi.Router) {
+}
