@@ -19,6 +19,7 @@ const (
 	linkEntry       purpose = "waitlist"
 	linkOffer       purpose = "offer"
 	linkEmail       purpose = "email"
+	linkAddress     purpose = "address" // added to links in mails: the reader has the mailbox
 	linkJoin        purpose = "join" // not a link: names the entry that a form's key stands for
 )
 
@@ -52,6 +53,9 @@ func tokenHash(token string) []byte {
 func validToken(token string) bool {
 	return len(token) == tokenLength && strings.Trim(token, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
+
+// ValidToken reports whether text has the form of a link token.
+func ValidToken(text string) bool { return validToken(text) }
 
 // SecretFingerprint tells two server secrets apart without telling either.
 func SecretFingerprint(secret []byte) string {

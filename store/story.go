@@ -69,6 +69,8 @@ type OverlapQuery struct {
 	// Known are the ids of the entries that may be told of: whoever only types an
 	// address must not learn where else its owner waits.
 	Known []string
+	// All tells of every entry: the reader has shown that the address is theirs.
+	All bool
 }
 
 const overlappingWaitsSQL = `-- waits that clash with a slot
@@ -76,16 +78,16 @@ SELECT ` + entryColumns + `, 0 AS place, 0 AS of, coalesce(@at::timestamptz, sta
 FROM waitlist_entries e
 JOIN slots s ON s.tenant_id = e.tenant_id AND s.id = e.slot_id
 JOIN slots o ON o.tenant_id = e.tenant_id AND o.id = @slot
-WHERE e.tenant_id = @tenant AND e.id = ANY(@known::text[]::uuid[]) AND e.state IN ('waiting', 'offered') AND e.email <> '' AND lower(e.email) = lower(@email)
+WHERE e.tenant_id = @tenant AND (@all::boolean OR e.id = ANY(@known::text[]::uuid[])) AND e.state IN ('waiting', 'offered') AND e.email <> '' AND lower(e.email) = lower(@email)
 	AND e.slot_id <> o.id AND s.status <> 'cancelled' AND s.starts_at < o.ends_at AND s.ends_at > o.starts_at
 	AND s.starts_at > coalesce(@at::timestamptz, statement_timestamp())
 ORDER BY s.starts_at, e.id LIMIT 50`
 
-// OverlappingWaits lists, of the entries named, the live ones of the same
-// person for other slots at the same time.
+// OverlappingWaits lists the live entries of the same person for other slots at
+// the same time: of those named, or all where the reader has proved to have the address.
 func (s *Store) OverlappingWaits(ctx context.Context, q OverlapQuery) ([]Entry, error) {
-	if q.Email == "" || len(q.Known) == 0 {
+	if q.Email == "" || len(q.Known) == 0 && !q.All {
 		return nil, nil
 	}
-	return list[Entry](ctx, s.db, overlappingWaitsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": q.TenantID, "email": q.Email, "slot": q.SlotID, "known": q.Known})
+	return list[Entry](ctx, s.db, overlappingWaitsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": q.TenantID, "email": q.Email, "slot": q.SlotID, "known": q.Known, "all": q.All})
 }

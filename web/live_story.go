@@ -110,8 +110,9 @@ func odds(ctx context.Context, t store.Tenant, slot store.Slot, moments []store.
 const waitsRemembered = 12
 
 // rememberWait notes in the session that this browser joined a waitlist: it has
-// the entry's link. Only such waits are told on other pages, since whoever
-// types an address must not learn where else its owner waits, or end that.
+// the entry's link. Only such waits are told on other pages, and all of them to
+// who comes with the proof that stands in mails, since whoever types an address
+// must not learn where else its owner waits, or end that.
 func (s *Server) rememberWait(r *http.Request, e store.Entry) {
 	ids := s.ownWaits(r)
 	if slices.Contains(ids, e.ID) {
@@ -128,11 +129,13 @@ func (s *Server) ownWaits(r *http.Request) []string {
 	return slices.DeleteFunc(strings.Fields(s.sessions.GetString(r.Context(), sessionWaits)), func(id string) bool { return !store.ValidID(id) })
 }
 
-// clash lists where else this person waits at the time of a slot; nil for
-// nowhere. At most one statement, none for a browser that has not joined a waitlist.
-func (s *Server) clash(r *http.Request, t store.Tenant, n names, email, slot, action string) (*views.Clash, error) {
+// clash lists where else the person of q waits at the time of its slot; nil for
+// nowhere. One statement, none for a browser that has not joined a waitlist and
+// has no proof of the address.
+func (s *Server) clash(r *http.Request, t store.Tenant, n names, q store.OverlapQuery, action string) (*views.Clash, error) {
 	ctx := r.Context()
-	waits, err := s.store.OverlappingWaits(ctx, store.OverlapQuery{TenantID: t.ID, Email: email, SlotID: slot, Known: s.ownWaits(r)})
+	q.TenantID, q.Known = t.ID, s.ownWaits(r)
+	waits, err := s.store.OverlappingWaits(ctx, q)
 	if err != nil || len(waits) == 0 {
 		return nil, err
 	}
@@ -151,8 +154,12 @@ func (s *Server) clash(r *http.Request, t store.Tenant, n names, email, slot, ac
 			continue
 		}
 		f := facts(ctx, t, n.of(slots[at]), false)
+		url := views.WaitlistURL(t.Slug, s.store.EntryToken(e))
+		if q.All {
+			url = views.Proven(url, s.store.EntryProof(e))
+		}
 		c.Rows = append(c.Rows, views.ClashRow{
-			Entry: e.ID, URL: views.WaitlistURL(t.Slug, s.store.EntryToken(e)), Service: f.Service, When: f.When, State: entryState(e),
+			Entry: e.ID, URL: url, Service: f.Service, When: f.When, State: entryState(e),
 		})
 	}
 	return c, nil
@@ -173,8 +180,10 @@ func (s *Server) postLeaveWaits(w http.ResponseWriter, r *http.Request) error {
 	if res.State != store.Confirmed {
 		return s.reservationRefused(w, r, store.Over, contactForm{})
 	}
-	// What is not this browser's own, of the same person and at the same time is not ended from here.
-	waits, err := s.store.OverlappingWaits(r.Context(), store.OverlapQuery{TenantID: t.ID, Email: res.Email, SlotID: res.SlotID, Known: s.ownWaits(r)})
+	// What the page could not list is not ended from here.
+	waits, err := s.store.OverlappingWaits(r.Context(), store.OverlapQuery{
+		TenantID: t.ID, Email: res.Email, SlotID: res.SlotID, Known: s.ownWaits(r), All: s.store.ReservationProven(res, shownProof(r)),
+	})
 	if err != nil {
 		return err
 	}
@@ -191,10 +200,11 @@ func (s *Server) postLeaveWaits(w http.ResponseWriter, r *http.Request) error {
 			left++
 		}
 	}
+	page := keepProof(r, views.ReservationURL(t.Slug, chi.URLParam(r, "token")))
 	if left == 0 {
-		return s.see(w, r, views.ReservationURL(t.Slug, chi.URLParam(r, "token")), "")
+		return s.see(w, r, page, "")
 	}
-	return s.see(w, r, views.ReservationURL(t.Slug, chi.URLParam(r, "token")), "flash.waits_left", "n", left)
+	return s.see(w, r, page, "flash.waits_left", "n", left)
 }
 
 // lostAt says in a banner when the seats went that somebody lost, and what is left to do.
@@ -222,7 +232,7 @@ func (s *Server) waitingNow(r *http.Request, t store.Tenant, n names, e store.En
 	}
 	v.LiveURL = views.WaitlistLiveURL(t.Slug, s.store.EntryToken(e), i18n.Lang(ctx), entryShows(slot, e.PartySize))
 	v.Story, v.Odds = story(ctx, t, e.Position, e.Place, moments, slot.Now), odds(ctx, t, slot, moments)
-	if v.Clash, err = s.clash(r, t, n, e.Email, slot.ID, ""); err != nil {
+	if v.Clash, err = s.clash(r, t, n, store.OverlapQuery{Email: e.Email, SlotID: slot.ID, All: s.store.EntryProven(e, shownProof(r))}, ""); err != nil {
 		return err
 	}
 	return nil

@@ -362,3 +362,89 @@ func TestWaitsThatClashAreToldAndLeftInOnePress(t *testing.T) {
 	b.get(third).need("data-state", "waiting")
 	b.post(action, fields).is(http.StatusSeeOther)
 }
+
+// Whoever opens the offer from its mail, in a browser that never was here, has
+// shown to have the address: the other waits are told and left there, too. The
+// same links without what only the mail has tell nothing.
+func TestALinkFromAMailTellsOfTheOtherWaitsInAnyBrowser(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, shop.New(t, nil))
+	room := s.AddResource(t, s.Tenant, "studio-b")
+	a := s.Slot(t, 1)
+	made, err := s.Store.AddSlots(t.Context(), s.Tenant.ID, []store.NewSlot{{ServiceID: s.Service.ID, ResourceID: room.ID, StartsAt: a.StartsAt, Capacity: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	booked := s.Book(t, a, 1)
+	s.Book(t, made[0], 1)
+	who := s.Person()
+	join := func(slot store.Slot) store.Entry {
+		q := s.JoinRequest(slot, 1)
+		q.Contact = who
+		e, err := s.Store.Join(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	first, second := join(a), join(made[0])
+	other := s.Join(t, made[0], 1)
+	mailed := func(e store.Entry, page string) string { return views.Proven(page, s.Store.EntryProof(e)) }
+	waitsAt := views.WaitlistURL("shop", s.Store.EntryToken(second))
+
+	b := s.browser(t)
+	b.header.Set("Accept-Language", "ja")
+	firstPage := views.WaitlistURL("shop", s.Store.EntryToken(first))
+	b.get(mailed(first, firstPage)).need("href", mailed(second, waitsAt))
+	for name, link := range map[string]string{
+		"no proof": firstPage, "another's proof": mailed(other, firstPage), "the proof of another entry": mailed(second, firstPage),
+		"nonsense": views.Proven(firstPage, "x"), "of the right form": views.Proven(firstPage, strings.Repeat("a", 32)),
+	} {
+		if p := b.get(link).is(http.StatusOK); strings.Contains(p.body, waitsAt) {
+			t.Errorf("%s: the other wait is told", name)
+		}
+	}
+
+	s.Cancel(t, booked)
+	offered := s.Entry(t, first)
+	offer := views.OfferURL("shop", s.Store.OfferToken(offered))
+	bare := s.browser(t)
+	bare.header.Set("Accept-Language", "ja")
+	page := b.get(mailed(offered, offer)).need("data-state", "offered")
+	won := b.press(page, "/accept", nil).is(http.StatusSeeOther).location()
+	page = b.get(won).need("data-state", "confirmed").says("同じ時間帯のキャンセル待ちが残っています")
+	action, fields := page.form("/waits")
+	without, _, _ := strings.Cut(won, "?")
+	if p := bare.get(without); p.hasForm("/waits") || strings.Contains(p.body, waitsAt) {
+		t.Error("the link of the booking alone tells of the other wait")
+	}
+	cut, _, _ := strings.Cut(action, "?")
+	bare.post(cut, fields).is(http.StatusSeeOther)
+	if e := s.Entry(t, second); e.State != store.Waiting {
+		t.Errorf("without the proof the other wait was ended: %s", e.State)
+	}
+	fields.Add(views.FieldEntry, other.ID)
+	left := b.post(action, fields).is(http.StatusSeeOther)
+	b.follow(left).says("1件のキャンセル待ちをやめました")
+	if e := s.Entry(t, second); e.State != store.Withdrawn {
+		t.Errorf("the other wait is %s", e.State)
+	}
+	if e := s.Entry(t, other); e.State != store.Waiting {
+		t.Errorf("somebody else's wait is %s", e.State)
+	}
+
+	// Another address is another proof, and the old one opens nothing more.
+	r := s.Reservation(t, store.Reservation{TenantID: first.TenantID, ID: *s.Entry(t, first).ReservationID})
+	old := s.Store.ReservationProof(r)
+	if !s.Store.ReservationProven(r, old) {
+		t.Fatal("the proof of the booking does not hold")
+	}
+	r.Email = "somebody@example.com"
+	if s.Store.ReservationProven(r, old) {
+		t.Error("the proof of an address holds for another one")
+	}
+	r.Email = ""
+	if s.Store.ReservationProven(r, s.Store.ReservationProof(r)) {
+		t.Error("who has no address has proved it")
+	}
+}

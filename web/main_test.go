@@ -239,7 +239,7 @@ func hasAttr(n *html.Node, key string) bool {
 func (p page) form(action string) (string, url.Values) {
 	p.t.Helper()
 	for n := range p.doc.Descendants() {
-		if n.Type != html.ElementNode || n.Data != "form" || !strings.HasSuffix(attr(n, "action"), action) {
+		if n.Type != html.ElementNode || n.Data != "form" || !goesTo(n, action) {
 			continue
 		}
 		fields := url.Values{}
@@ -275,9 +275,16 @@ func (p page) form(action string) (string, url.Values) {
 
 func (p page) hasForm(action string) bool {
 	for n := range p.doc.Descendants() {
-		if n.Type == html.ElementNode && n.Data == "form" && strings.HasSuffix(attr(n, "action"), action) {
+		if n.Type == html.ElementNode && n.Data == "form" && goesTo(n, action) {
 			return true
 		}
 	}
 	return false
+}
+
+// goesTo reports whether a form posts to a path that ends so, whatever its address carries besides.
+func goesTo(form *html.Node, action string) bool {
+	to := attr(form, "action")
+	path, _, _ := strings.Cut(to, "?")
+	return strings.HasSuffix(to, action) || strings.HasSuffix(path, action)
 }

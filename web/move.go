@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -74,9 +75,9 @@ func (s *Server) movePage(w http.ResponseWriter, r *http.Request, status int, o 
 		}
 		return s.reservationPage(w, r, status, token, o, contactForm{}, nil)
 	}
-	self := views.ReservationMoveURL(t.Slug, token)
+	self := keepProof(r, views.ReservationMoveURL(t.Slug, token))
 	v := views.MovePage{
-		Page: s.pageAt(r, self), Number: res.Number, From: facts(ctx, t, slot, false), PartySize: res.PartySize, BackURL: views.ReservationURL(t.Slug, token),
+		Page: s.pageAt(r, self), Number: res.Number, From: facts(ctx, t, slot, false), PartySize: res.PartySize, BackURL: keepProof(r, views.ReservationURL(t.Slug, token)),
 	}
 	v.Page.Secret = true
 	if o != "" {
@@ -115,5 +116,9 @@ func (s *Server) movePage(w http.ResponseWriter, r *http.Request, status int, o 
 }
 
 func moveTo(self, slot string) string {
-	return self + "?" + url.Values{views.FieldTargetSlot: {slot}}.Encode()
+	mark := "?"
+	if strings.Contains(self, "?") {
+		mark = "&"
+	}
+	return self + mark + url.Values{views.FieldTargetSlot: {slot}}.Encode()
 }

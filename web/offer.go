@@ -40,7 +40,7 @@ func (s *Server) postAccept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.offerRefused(w, r, err)
 	}
-	return s.see(w, r, views.ReservationURL(t.Slug, s.store.ReservationToken(booked)), flashConfirmed)
+	return s.see(w, r, s.bookedURL(r, e, booked), flashConfirmed)
 }
 
 func (s *Server) postDecline(w http.ResponseWriter, r *http.Request) error {
@@ -54,7 +54,7 @@ func (s *Server) postDecline(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.store.Decline(r.Context(), press(r, e.ID)); err != nil {
 		return s.offerRefused(w, r, err)
 	}
-	return s.see(w, r, views.OfferURL(venue(r).Slug, chi.URLParam(r, "token")), "")
+	return s.see(w, r, keepProof(r, views.OfferURL(venue(r).Slug, chi.URLParam(r, "token"))), "")
 }
 
 // offerRefused shows the offer as it is now, with what became of the press.
@@ -85,13 +85,13 @@ func (s *Server) offerPage(w http.ResponseWriter, r *http.Request, status int, o
 		return err
 	}
 	token := chi.URLParam(r, "token")
-	page := s.pageAt(r, views.OfferURL(t.Slug, token))
+	page := s.pageAt(r, keepProof(r, views.OfferURL(t.Slug, token)))
 	page.Secret = true
 	state := entryState(e)
 	if state == views.EntryOffered {
 		v := views.OfferPage{
 			Page: page, Slot: facts(ctx, t, slot, false), PartySize: e.PartySize, Deadline: deadlineOf(ctx, t, e.ShownUntil, e.Now, slot.OfferShown),
-			AcceptURL: views.OfferAcceptURL(t.Slug, token), DeclineURL: views.OfferDeclineURL(t.Slug, token),
+			AcceptURL: keepProof(r, views.OfferAcceptURL(t.Slug, token)), DeclineURL: keepProof(r, views.OfferDeclineURL(t.Slug, token)),
 			TermsVersion: strconv.Itoa(slot.TermsVersion), CancelRule: cancelRule(ctx, t, slot.Slot), PrivacyURL: t.PrivacyURL,
 		}
 		if o != "" {
@@ -102,7 +102,7 @@ func (s *Server) offerPage(w http.ResponseWriter, r *http.Request, status int, o
 	entryToken := s.store.EntryToken(e)
 	v := views.OfferEndedPage{
 		Page: page, State: state, Slot: facts(ctx, t, slot, false), PartySize: e.PartySize,
-		EntryURL: views.WaitlistURL(t.Slug, entryToken), VenueURL: views.VenueURL(t.Slug),
+		EntryURL: keepProof(r, views.WaitlistURL(t.Slug, entryToken)), VenueURL: views.VenueURL(t.Slug),
 	}
 	if e.ShownUntil != nil {
 		v.Until = i18n.In(ctx).DateTime(*e.ShownUntil, t.Location())
@@ -117,7 +117,7 @@ func (s *Server) offerPage(w http.ResponseWriter, r *http.Request, status int, o
 		v.ByShop, v.Reason = e.Reason != "", e.Reason
 	case views.EntryLapsed, views.EntryDeclined:
 		if slot.Joinable() && slot.SeatsLeft < e.PartySize {
-			v.RejoinURL = views.WaitlistRejoinURL(t.Slug, entryToken)
+			v.RejoinURL = keepProof(r, views.WaitlistRejoinURL(t.Slug, entryToken))
 		}
 	case views.EntryWaiting, views.EntryOffered, views.EntryClosed:
 	}

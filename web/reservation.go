@@ -126,7 +126,7 @@ func (s *Server) onReservation(w http.ResponseWriter, r *http.Request, step func
 }
 
 func (s *Server) toReservation(w http.ResponseWriter, r *http.Request, flash i18n.Key) error {
-	return s.see(w, r, views.ReservationURL(venue(r).Slug, chi.URLParam(r, "token")), flash)
+	return s.see(w, r, keepProof(r, views.ReservationURL(venue(r).Slug, chi.URLParam(r, "token"))), flash)
 }
 
 // reservationRefused shows the reservation as it is now, with what became of the press.
@@ -260,7 +260,7 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 		return fmt.Errorf("qr code: %w", err)
 	}
 	code.DisableBorder = true
-	self := views.ReservationURL(t.Slug, p.token)
+	self := keepProof(r, views.ReservationURL(t.Slug, p.token))
 	v := views.BookedPage{
 		Page: s.pageAt(r, self), Number: p.res.Number, Slot: facts(ctx, t, p.slot, false), More: p.more, PartySize: p.res.PartySize,
 		Name: p.res.Name, MailTo: p.res.Email, CalendarURL: views.ReservationCalendarURL(t.Slug, p.token), QR: code.Bitmap(),
@@ -274,9 +274,9 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 	begun := !p.slot.Now.Before(p.slot.StartsAt)
 	if p.slot.CancelUntil.After(p.slot.Now) && !begun {
 		v.Cancel = &views.CancelForm{
-			Action: views.ReservationCancelURL(t.Slug, p.token), Until: c.DateTime(p.slot.CancelUntil, loc), At: p.slot.CancelUntil.UTC().Format("2006-01-02T15:04:05Z07:00"),
+			Action: keepProof(r, views.ReservationCancelURL(t.Slug, p.token)), Until: c.DateTime(p.slot.CancelUntil, loc), At: p.slot.CancelUntil.UTC().Format("2006-01-02T15:04:05Z07:00"),
 		}
-		v.MoveURL = views.ReservationMoveURL(t.Slug, p.token)
+		v.MoveURL = keepProof(r, views.ReservationMoveURL(t.Slug, p.token))
 	} else {
 		v.CancelRule = i18n.T(ctx, "rule.cancel_over", "time", c.DateTime(p.slot.CancelUntil, loc))
 	}
@@ -290,7 +290,7 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 		}
 		if most > least || len(p.errs) > 0 && !p.typed.correcting {
 			v.Party = &views.PartyForm{
-				Action: views.ReservationPartyURL(t.Slug, p.token), Options: parties(ctx, least, most, p.res.PartySize),
+				Action: keepProof(r, views.ReservationPartyURL(t.Slug, p.token)), Options: parties(ctx, least, most, p.res.PartySize),
 			}
 			if !p.typed.correcting {
 				v.Party.Errs = p.errs.in(ctx)
@@ -307,7 +307,7 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 	if at := p.slot.StartsAt.Add(-policies.ReminderBefore.D()); p.res.Email != "" && policies.ReminderBefore > 0 && at.After(p.slot.Now) {
 		v.Reminder = i18n.T(ctx, "booked.reminder", "time", c.DateTime(at, loc))
 	}
-	if v.Clash, err = s.clash(r, t, p.names, p.res.Email, p.slot.ID, views.ReservationWaitsURL(t.Slug, p.token)); err != nil {
+	if v.Clash, err = s.clash(r, t, p.names, store.OverlapQuery{Email: p.res.Email, SlotID: p.slot.ID, All: s.store.ReservationProven(p.res, shownProof(r))}, keepProof(r, views.ReservationWaitsURL(t.Slug, p.token))); err != nil {
 		return err
 	}
 	if p.outcome != "" {

@@ -46,7 +46,7 @@ func (s *Server) postClaim(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.entryRefused(w, r, err)
 	}
-	return s.see(w, r, views.ReservationURL(t.Slug, s.store.ReservationToken(booked)), flashConfirmed)
+	return s.see(w, r, s.bookedURL(r, e, booked), flashConfirmed)
 }
 
 func (s *Server) postRejoin(w http.ResponseWriter, r *http.Request) error {
@@ -59,7 +59,11 @@ func (s *Server) postRejoin(w http.ResponseWriter, r *http.Request) error {
 		return s.entryRefused(w, r, err)
 	}
 	s.rememberWait(r, again)
-	return s.toEntry(w, r, again, flashJoined)
+	url := views.WaitlistURL(venue(r).Slug, s.store.EntryToken(again))
+	if s.store.EntryProven(e, shownProof(r)) {
+		url = views.Proven(url, s.store.EntryProof(again))
+	}
+	return s.see(w, r, url, flashJoined)
 }
 
 func (s *Server) postEntryParty(w http.ResponseWriter, r *http.Request) error {
@@ -89,7 +93,7 @@ func (s *Server) entryPress(w http.ResponseWriter, r *http.Request) (*form, stor
 }
 
 func (s *Server) toEntry(w http.ResponseWriter, r *http.Request, e store.Entry, flash i18n.Key) error {
-	return s.see(w, r, views.WaitlistURL(venue(r).Slug, s.store.EntryToken(e)), flash)
+	return s.see(w, r, keepProof(r, views.WaitlistURL(venue(r).Slug, s.store.EntryToken(e))), flash)
 }
 
 // entryRefused shows the place in the waitlist as it is now, with what became of the press.
@@ -130,7 +134,7 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 	}
 	c, loc, token := i18n.In(ctx), t.Location(), s.store.EntryToken(e)
 	v := views.EntryPage{
-		Page: s.pageAt(r, views.WaitlistURL(t.Slug, token)), State: entryState(e), Slot: facts(ctx, t, slot, false), PartySize: e.PartySize,
+		Page: s.pageAt(r, keepProof(r, views.WaitlistURL(t.Slug, token))), State: entryState(e), Slot: facts(ctx, t, slot, false), PartySize: e.PartySize,
 		Place: e.Place, Of: e.Of, Paused: slot.Paused, AnswerTime: c.Duration(slot.OfferShown), Broadcast: !slot.OrderRules,
 		MailTo: e.Email, MailFrom: s.cfg.MailFrom, VenueURL: views.VenueURL(t.Slug),
 	}
@@ -147,18 +151,18 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 		if err := s.waitingNow(r, t, n, e, slot.Slot, &v); err != nil {
 			return err
 		}
-		v.WithdrawURL = views.WaitlistWithdrawURL(t.Slug, token)
-		v.Prefer = preference(ctx, e, slot.Slot, v.OrderUntil, views.WaitlistPreferencesURL(t.Slug, token), errs)
+		v.WithdrawURL = keepProof(r, views.WaitlistWithdrawURL(t.Slug, token))
+		v.Prefer = preference(ctx, e, slot.Slot, v.OrderUntil, keepProof(r, views.WaitlistPreferencesURL(t.Slug, token)), errs)
 		if e.PartySize > 1 {
 			v.Party = &views.PartyForm{
-				Action: views.WaitlistPartyURL(t.Slug, token), Options: parties(ctx, 1, e.PartySize-1, e.PartySize-1), Errs: errs.only("", views.FieldPartySize).in(ctx),
+				Action: keepProof(r, views.WaitlistPartyURL(t.Slug, token)), Options: parties(ctx, 1, e.PartySize-1, e.PartySize-1), Errs: errs.only("", views.FieldPartySize).in(ctx),
 			}
 		}
 		if claimable(slot.Slot, e.PartySize) {
-			v.Claim = &views.ClaimForm{Action: views.WaitlistClaimURL(t.Slug, token), TermsVersion: strconv.Itoa(slot.TermsVersion), SeatsLeft: slot.SeatsLeft}
+			v.Claim = &views.ClaimForm{Action: keepProof(r, views.WaitlistClaimURL(t.Slug, token)), TermsVersion: strconv.Itoa(slot.TermsVersion), SeatsLeft: slot.SeatsLeft}
 		}
 	case views.EntryOffered:
-		v.OfferURL = views.OfferURL(t.Slug, s.store.OfferToken(e))
+		v.OfferURL = keepProof(r, views.OfferURL(t.Slug, s.store.OfferToken(e)))
 		d := deadlineOf(ctx, t, e.ShownUntil, e.Now, slot.OfferShown)
 		v.Deadline = &d
 	case views.EntryAccepted:
@@ -167,7 +171,7 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 		}
 	case views.EntryLapsed, views.EntryDeclined, views.EntryWithdrawn:
 		if slot.Joinable() && slot.SeatsLeft < e.PartySize {
-			v.RejoinURL = views.WaitlistRejoinURL(t.Slug, token)
+			v.RejoinURL = keepProof(r, views.WaitlistRejoinURL(t.Slug, token))
 		}
 	case views.EntryClosed:
 		v.ClosedText = whyEntryClosed(ctx, slot.Slot)
@@ -202,5 +206,5 @@ func (s *Server) bookingOf(r *http.Request, t store.Tenant, e store.Entry) (stri
 	if err != nil {
 		return "", err
 	}
-	return views.ReservationURL(t.Slug, s.store.ReservationToken(booked)), nil
+	return s.bookedURL(r, e, booked), nil
 }

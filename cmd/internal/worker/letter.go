@@ -16,6 +16,8 @@ type tokens interface {
 	EntryToken(store.Entry) string
 	OfferToken(store.Entry) string
 	EmailToken(store.Reservation) string
+	ReservationProof(store.Reservation) string
+	EntryProof(store.Entry) string
 }
 
 // Writer turns what the store knows of a message into a mail. Every link is
@@ -42,6 +44,23 @@ func (w *Writer) link(path string) string {
 	return strings.TrimSuffix(w.PublicURL.String(), "/") + path
 }
 
+// reservationLink is the link of a reservation in a mail to recipient. To the
+// address of the reservation itself it carries the proof of it.
+func (w *Writer) reservationLink(slug, recipient string, r store.Reservation) string {
+	page := views.ReservationURL(slug, w.Tokens.ReservationToken(r))
+	if store.PersonKey(recipient) == store.PersonKey(r.Email) {
+		page = views.Proven(page, w.Tokens.ReservationProof(r))
+	}
+	return w.link(page)
+}
+
+func (w *Writer) entryLink(recipient string, e store.Entry, page string) string {
+	if store.PersonKey(recipient) == store.PersonKey(e.Email) {
+		page = views.Proven(page, w.Tokens.EntryProof(e))
+	}
+	return w.link(page)
+}
+
 func (w *Writer) letter(l store.Letter) mail.Letter {
 	m, lang, slug := l.Message, l.Message.Locale, l.Tenant.Slug
 	out := mail.Letter{
@@ -61,12 +80,12 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 	case l.Reservation != nil:
 		r := *l.Reservation
 		out.Name, out.Party, out.Number = r.Name, r.PartySize, r.Number
-		out.Link = w.link(views.ReservationURL(slug, w.Tokens.ReservationToken(r)))
+		out.Link = w.reservationLink(slug, m.Recipient, r)
 		out.CancelUntil, out.CancelOver = l.Slot.CancelUntil, !l.Slot.Now.Before(l.Slot.CancelUntil)
 	case l.Entry != nil:
 		e := *l.Entry
 		out.Name, out.Party = e.Name, e.PartySize
-		out.Link = w.link(views.WaitlistURL(slug, w.Tokens.EntryToken(e)))
+		out.Link = w.entryLink(m.Recipient, e, views.WaitlistURL(slug, w.Tokens.EntryToken(e)))
 		if e.ShownUntil != nil {
 			out.Until = *e.ShownUntil
 		}
@@ -74,7 +93,7 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 	switch m.Kind {
 	case store.KindOffer:
 		if l.Entry != nil {
-			out.Link = w.link(views.OfferURL(slug, w.Tokens.OfferToken(*l.Entry)))
+			out.Link = w.entryLink(m.Recipient, *l.Entry, views.OfferURL(slug, w.Tokens.OfferToken(*l.Entry)))
 		}
 		out.Was = before(out.Slot, m) // told again, because the slot has changed
 	case store.KindJoined:
@@ -98,7 +117,7 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 		out.Was = before(out.Slot, m)
 	case store.KindMyLinks:
 		for _, b := range l.Bookings {
-			out.Bookings = append(out.Bookings, w.booking(slug, lang, b))
+			out.Bookings = append(out.Bookings, w.booking(slug, lang, m.Recipient, b))
 		}
 	}
 	return out
@@ -133,18 +152,18 @@ func before(now mail.Slot, m store.Message) *mail.Slot {
 	return &was
 }
 
-func (w *Writer) booking(slug, lang string, b store.Booking) mail.Booking {
+func (w *Writer) booking(slug, lang, recipient string, b store.Booking) mail.Booking {
 	line := mail.Booking{Slot: slotText(b.Slot, b.Service, lang)}
 	switch {
 	case b.Reservation != nil:
 		line.Party, line.Number = b.Reservation.PartySize, b.Reservation.Number
-		line.Link = w.link(views.ReservationURL(slug, w.Tokens.ReservationToken(*b.Reservation)))
+		line.Link = w.reservationLink(slug, recipient, *b.Reservation)
 	case b.Entry != nil:
 		line.Party, line.Offered = b.Entry.PartySize, b.Entry.State == store.Offered
 		if line.Offered {
-			line.Link = w.link(views.OfferURL(slug, w.Tokens.OfferToken(*b.Entry)))
+			line.Link = w.entryLink(recipient, *b.Entry, views.OfferURL(slug, w.Tokens.OfferToken(*b.Entry)))
 		} else {
-			line.Link = w.link(views.WaitlistURL(slug, w.Tokens.EntryToken(*b.Entry)))
+			line.Link = w.entryLink(recipient, *b.Entry, views.WaitlistURL(slug, w.Tokens.EntryToken(*b.Entry)))
 		}
 	}
 	return line

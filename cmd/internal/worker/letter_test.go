@@ -8,6 +8,7 @@ import (
 
 	"holdfast/store"
 	"holdfast/store/storetest/shop"
+	"holdfast/views"
 	"holdfast/views/mail"
 )
 
@@ -131,7 +132,9 @@ func TestWhatTheStepsWriteBecomesALetter(t *testing.T) {
 		if m.Kind != store.KindMyLinks && (!strings.Contains(mail.Text, "朝のヨガ") || !strings.Contains(mail.Text, "03-1234-5678")) {
 			t.Errorf("%s does not say what it is about, or whom to call:\n%s", m.Kind, mail.Text)
 		}
-		links += opens(t, s, mail.Text)
+		owns := l.Reservation == nil && l.Entry == nil || l.Reservation != nil && store.PersonKey(l.Reservation.Email) == store.PersonKey(m.Recipient) ||
+			l.Entry != nil && store.PersonKey(l.Entry.Email) == store.PersonKey(m.Recipient)
+		links += opens(t, s, mail.Text, owns)
 	}
 	for _, kind := range store.MessageKinds {
 		if seen[kind] == 0 {
@@ -155,8 +158,9 @@ func TestWhatTheStepsWriteBecomesALetter(t *testing.T) {
 	}
 }
 
-// opens opens every secret link of a text, and counts them.
-func opens(t *testing.T, s *shop.Shop, text string) int {
+// opens opens every secret link of a text, and counts them. In a mail to the
+// address of its subject each carries the proof of it, and nowhere else.
+func opens(t *testing.T, s *shop.Shop, text string, recipientOwns bool) int {
 	t.Helper()
 	opened := 0
 	for line := range strings.SplitSeq(text, "\n") {
@@ -165,14 +169,22 @@ func opens(t *testing.T, s *shop.Shop, text string) int {
 			continue
 		}
 		where, token, _ := strings.Cut(path, "/")
+		token, proof, proven := strings.Cut(token, "?"+views.FieldProof+"=")
 		var err error
+		holds := true
 		switch where {
 		case "reservations":
-			_, err = s.Store.ReservationByToken(t.Context(), s.Tenant.ID, token)
+			var r store.Reservation
+			r, err = s.Store.ReservationByToken(t.Context(), s.Tenant.ID, token)
+			holds = s.Store.ReservationProven(r, proof)
 		case "waitlist":
-			_, err = s.Store.EntryByToken(t.Context(), s.Tenant.ID, token)
+			var e store.Entry
+			e, err = s.Store.EntryByToken(t.Context(), s.Tenant.ID, token)
+			holds = s.Store.EntryProven(e, proof)
 		case "offers":
-			_, err = s.Store.OfferByToken(t.Context(), s.Tenant.ID, token)
+			var e store.Entry
+			e, err = s.Store.OfferByToken(t.Context(), s.Tenant.ID, token)
+			holds = s.Store.EntryProven(e, proof)
 		case "email-changes":
 			_, err = s.Store.ReservationByEmailToken(t.Context(), s.Tenant.ID, token)
 		case "my-reservations":
@@ -182,6 +194,10 @@ func opens(t *testing.T, s *shop.Shop, text string) int {
 		}
 		if err != nil {
 			t.Errorf("%s opens nothing: %v", line, err)
+		}
+		// What a mail to another address than the booking's own says is no proof of that one.
+		if proven && !holds || !proven && where != "email-changes" && recipientOwns {
+			t.Errorf("%s: proof of the address: %v, holds: %v", line, proven, holds)
 		}
 		opened++
 	}
