@@ -1,7 +1,7 @@
 # Holdfast. `make run` is all that a newcomer needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help gen build run test lint bench measure shots check schema postgres
+.PHONY: help gen build run test race lint bench measure shots check schema postgres
 
 TOOL := go tool -modfile=.tools/go.mod
 LEND := go run ./cmd/internal/lendpostgres
@@ -24,6 +24,11 @@ test: ## all tests, with the race detector, a real PostgreSQL and a real browser
 	@.ci/tests.sh
 	@.ci/postgres.sh
 	$(LEND) -limit 14m go test -race -shuffle=on -timeout 12m ./...
+
+race: build ## the race lab, here or on DATABASE_URL; then 10,000 offers accepted just before their deadline
+	@if [ -z "$$DATABASE_URL" ]; then .ci/postgres.sh; fi
+	bin/holdfast race
+	bin/holdfast race --scenario deadline-grace --rounds 10000
 
 lint: ## format, vet, staticcheck, go.mod, generated files
 	@.ci/go.sh

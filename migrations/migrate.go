@@ -53,24 +53,37 @@ type Execer interface {
 // to a minute for another process that migrates. It also sets the timeouts of the database, see SetTimeouts.
 func Up(ctx context.Context, directDSN string) (applied int, err error) {
 	err = withDB(ctx, directDSN, func(db *sql.DB, conn *pgx.Conn) error {
-		pending, err := HasPending(ctx, conn)
-		if err != nil {
+		if applied, err = up(ctx, db, conn); err != nil {
 			return err
-		}
-		if pending {
-			p, err := provider(db)
-			if err != nil {
-				return err
-			}
-			done, err := p.Up(ctx)
-			applied = len(done)
-			if err != nil {
-				return fmt.Errorf("migrate: %w", err)
-			}
 		}
 		return SetTimeouts(ctx, conn)
 	})
 	return applied, err
+}
+
+// UpSchema makes the tables in the schema that the search path of the address names, and sets nothing on the database
+// itself: for a place that is dropped again.
+func UpSchema(ctx context.Context, directDSN string) error {
+	return withDB(ctx, directDSN, func(db *sql.DB, conn *pgx.Conn) error {
+		_, err := up(ctx, db, conn)
+		return err
+	})
+}
+
+func up(ctx context.Context, db *sql.DB, conn *pgx.Conn) (applied int, err error) {
+	pending, err := HasPending(ctx, conn)
+	if err != nil || !pending {
+		return 0, err
+	}
+	p, err := provider(db)
+	if err != nil {
+		return 0, err
+	}
+	done, err := p.Up(ctx)
+	if err != nil {
+		return len(done), fmt.Errorf("migrate: %w", err)
+	}
+	return len(done), nil
 }
 
 // DownTo takes back the migrations after version, the newest first; 0 takes back all. It answers how many.
