@@ -82,6 +82,7 @@ func commands() []command {
 		{"staff add", "--tenant SLUG --email ADDRESS --role owner|manager|desk [--name NAME] [--password-stdin]", "give somebody a role in a tenant", (*program).staffAdd},
 		{"apikey add", "--tenant SLUG --name NAME --scopes read,book,manage", "make an API key and print it, once", (*program).apikeyAdd},
 		{"demo", "[--reset]", "fill the demo tenant, or delete and fill it anew", (*program).demo},
+		{"explain", "SLOT --tenant SLUG [--json]", "tell the history of a slot's seats, people as pseudonyms, and verify its seals", (*program).explain},
 		{"race", "[--rounds N] [--procs N] [--scenario NAME] [--strategy NAME] [--json|--markdown]", "run the race lab: the product's strategy and broken ones, on this database, in a schema of its own", (*program).race},
 		{"version", "", "print the version", (*program).version},
 		{"help", "", "print this", (*program).help},
@@ -102,7 +103,7 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitFine
-	case errors.Is(err, errViolated), errors.Is(err, errRace):
+	case errors.Is(err, errViolated), errors.Is(err, errRace), errors.Is(err, errSeals):
 		return exitFailed
 	}
 	fmt.Fprintln(stderr, "holdfast:", err)
