@@ -51,13 +51,17 @@ SET media_type = excluded.media_type, width = excluded.width, height = excluded.
 // What it is says its content, never its name: a vector file could carry a
 // script and is refused. Errors: ErrPicture; NotFound if there is no such service.
 func (s *Store) SetPicture(ctx context.Context, tenant, service string, file []byte) (PictureInfo, error) {
+	return setPicture(ctx, s.db, tenant, service, file)
+}
+
+func setPicture(ctx context.Context, db querier, tenant, service string, file []byte) (PictureInfo, error) {
 	kind, width, height, err := pictureKind(file)
 	if err != nil {
 		return PictureInfo{}, err
 	}
 	sum := sha256.Sum256(file)
 	info := PictureInfo{Hash: hex.EncodeToString(sum[:10]), Width: width, Height: height}
-	tag, err := s.db.Exec(ctx, setPictureSQL, pgx.StrictNamedArgs{
+	tag, err := db.Exec(ctx, setPictureSQL, pgx.StrictNamedArgs{
 		"tenant": tenant, "service": service, "type": kind, "width": width, "height": height, "bytes": file, "hash": info.Hash,
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,8 @@ type Question struct {
 	Required  bool             `json:"required,omitempty"`
 	MaxLength int              `json:"maxLength,omitempty"` // of a text, in characters; 0: DefaultAnswer
 	OnJoin    bool             `json:"onJoin,omitempty"`    // is asked of those too who join the waitlist
+	// Former are options that can't be chosen any more; stored answers name them still.
+	Former []QuestionOption `json:"former,omitempty"`
 }
 
 // QuestionOption is one answer that can be chosen.
@@ -110,9 +113,9 @@ func (q Question) Answer(typed string) (string, error) {
 }
 
 // Say gives a stored answer to a text or a choice as people read it. One that
-// names an option which is no longer there is given as it stands.
+// names no option that there ever was is given as it stands.
 func (q Question) Say(answer, locale string) string {
-	for _, o := range q.Options {
+	for _, o := range slices.Concat(q.Options, q.Former) {
 		if q.Kind == QuestionChoice && o.ID == answer {
 			return o.Label.In(locale)
 		}

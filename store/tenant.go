@@ -29,6 +29,8 @@ type Tenant struct {
 	Overrides      []byte `db:"policies"` // what differs from DefaultPolicies, JSON
 	// EmbedOrigins are the sites that may show the calendar in a frame.
 	EmbedOrigins []string `db:"embed_origins"`
+	// Version rises with each change that SaveVenue makes.
+	Version int
 }
 
 // Location is the venue's time zone.
@@ -48,9 +50,12 @@ func location(zone string) *time.Location {
 func (t Tenant) Policies() (Policies, error) { return DefaultPolicies().With(t.Overrides) }
 
 // ReservedSlugs can't name a tenant: they are paths of the product.
-var ReservedSlugs = []string{"staff", "api", "static", "healthz", "readyz", "metrics", "dev"}
+var ReservedSlugs = []string{
+	"staff", "api", "static", "healthz", "readyz", "metrics", "dev",
+	"account", "invitations", "language", "reset", "sign-in", "sign-out", "signed-out", "venues",
+} // under /staff
 
-const tenantColumns = `id::text, slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, privacy_version, policies, embed_origins`
+const tenantColumns = `id::text, slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, privacy_version, policies, embed_origins, version`
 
 const addTenantSQL = `-- add tenant
 INSERT INTO tenants (slug, name, time_zone, locale, email, phone, address, map_url, privacy_url, legal_url, privacy_version, policies, embed_origins, secret_fingerprint)
@@ -63,7 +68,7 @@ func (s *Store) AddTenant(ctx context.Context, t Tenant) (Tenant, error) {
 	if slices.Contains(ReservedSlugs, t.Slug) {
 		return Tenant{}, fmt.Errorf("slug %q is reserved", t.Slug)
 	}
-	if _, err := time.LoadLocation(t.TimeZone); err != nil || t.TimeZone == "" {
+	if !knownZone(t.TimeZone) {
 		return Tenant{}, fmt.Errorf("unknown time zone %q", t.TimeZone)
 	}
 	if len(t.Overrides) == 0 {
@@ -162,7 +167,16 @@ type Service struct {
 	Questions   []Question   // asked in this order
 	Overrides   []byte       `db:"policies"` // what differs from the tenant's policies, JSON
 	Picture     *PictureInfo // nil: it has none
+	PictureAlt  Text         `db:"picture_alt"` // what the picture shows; empty: the name says it
+	// FormerQuestions are no longer asked; stored answers name them still.
+	FormerQuestions []Question `db:"former_questions"`
+	Position        int        // orders the services of a tenant; alike: the older one first
+	Version         int        // rises with each change that staff make
 }
+
+// EverAsked are the questions in force and then those that were asked before:
+// all that a stored answer can name.
+func (sv Service) EverAsked() []Question { return slices.Concat(sv.Questions, sv.FormerQuestions) }
 
 // Resource is who or what is occupied by a slot: a studio, a doctor.
 type Resource struct {
@@ -170,15 +184,20 @@ type Resource struct {
 	TenantID string
 	Slug     string
 	Name     Text
+	Active   bool // false: retired, for no more slots
+	Version  int  // rises with each change that staff make
 }
 
 const serviceColumns = `id::text, tenant_id::text, slug, name, description, price, place, bring, duration, capacity, active, questions, policies,
 	(SELECT jsonb_build_object('hash', p.hash, 'width', p.width, 'height', p.height) FROM service_pictures p
-		WHERE p.tenant_id = services.tenant_id AND p.service_id = services.id) AS picture`
+		WHERE p.tenant_id = services.tenant_id AND p.service_id = services.id) AS picture,
+	picture_alt, former_questions, position, version`
 
 const addServiceSQL = `-- add service
-INSERT INTO services (tenant_id, slug, name, description, price, place, bring, duration, capacity, active, questions, policies)
-VALUES (@tenant, @slug, @name::jsonb, @description::jsonb, @price::jsonb, @place::jsonb, @bring::jsonb, @duration, @capacity, @active, @questions::jsonb, @policies::jsonb)
+INSERT INTO services (tenant_id, slug, name, description, price, place, bring, duration, capacity, active, questions, policies, position)
+SELECT @tenant::uuid, @slug::text, @name::jsonb, @description::jsonb, @price::jsonb, @place::jsonb, @bring::jsonb, @duration::interval, @capacity::integer, @active::boolean,
+	@questions::jsonb, @policies::jsonb, coalesce(max(position), 0) + 1
+FROM services WHERE tenant_id = @tenant::uuid
 RETURNING ` + serviceColumns
 
 // AddService stores a new service of sv.TenantID.
@@ -237,9 +256,9 @@ func (sv Service) Policies(tenant Tenant) (Policies, error) {
 }
 
 const servicesSQL = `-- services
-SELECT ` + serviceColumns + ` FROM services WHERE tenant_id = @tenant ORDER BY created_at, id LIMIT 500`
+SELECT ` + serviceColumns + ` FROM services WHERE tenant_id = @tenant ORDER BY position, created_at, id LIMIT 500`
 
-// Services lists a tenant's services, oldest first, inactive ones too.
+// Services lists a tenant's services in their order, inactive ones too.
 func (s *Store) Services(ctx context.Context, tenant string) ([]Service, error) {
 	return list[Service](ctx, s.db, servicesSQL, pgx.StrictNamedArgs{"tenant": tenant})
 }
@@ -252,7 +271,7 @@ func (s *Store) Service(ctx context.Context, tenant, service string) (Service, e
 	return one[Service](ctx, s.db, serviceSQL, pgx.StrictNamedArgs{"tenant": tenant, "service": service})
 }
 
-const resourceColumns = `id::text, tenant_id::text, slug, name`
+const resourceColumns = `id::text, tenant_id::text, slug, name, active, version`
 
 const addResourceSQL = `-- add resource
 INSERT INTO resources (tenant_id, slug, name) VALUES (@tenant, @slug, @name::jsonb) RETURNING ` + resourceColumns
@@ -265,7 +284,7 @@ func (s *Store) AddResource(ctx context.Context, r Resource) (Resource, error) {
 const resourcesSQL = `-- resources
 SELECT ` + resourceColumns + ` FROM resources WHERE tenant_id = @tenant ORDER BY created_at, id LIMIT 500`
 
-// Resources lists a tenant's resources, oldest first.
+// Resources lists a tenant's resources, oldest first, retired ones too.
 func (s *Store) Resources(ctx context.Context, tenant string) ([]Resource, error) {
 	return list[Resource](ctx, s.db, resourcesSQL, pgx.StrictNamedArgs{"tenant": tenant})
 }
