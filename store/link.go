@@ -20,6 +20,8 @@ const (
 	linkOffer       purpose = "offer"
 	linkEmail       purpose = "email"
 	linkAddress     purpose = "address" // added to links in mails: the reader has the mailbox
+	linkInvitation  purpose = "staff invitation"
+	linkReset       purpose = "staff reset"
 	linkJoin        purpose = "join" // not a link: names the entry that a form's key stands for
 )
 
@@ -101,10 +103,13 @@ func ValidID(id string) bool {
 // numberAlphabet has no signs that are mistaken for each other on the phone.
 const numberAlphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
+// numberLength is how many signs a number has.
+const numberLength = 7
+
 // newNumber makes the short reservation number that people read to each other.
 // 32^7 are enough that a clash, which the unique index turns into one more try, is rare.
 func newNumber() string {
-	b := make([]byte, 7)
+	b := make([]byte, numberLength)
 	if _, err := io.ReadFull(rand.Reader, b); err != nil {
 		panic(err)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,8 +30,6 @@ const (
 	triesWindow     = 10 * time.Minute
 )
 
-// longestPassword is the most that is hashed; nobody has a longer one.
-const longestPassword = 1000
 
 // hashParams are the cost of a password hash: about 40 ms and 19 MiB.
 var hashParams = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
@@ -146,7 +145,7 @@ func (s *Server) signInPage(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	return s.render(w, r, status, views.StaffSignIn(views.StaffSignInPage{
 		Page: s.plainStaffPage(r, i18n.T(r.Context(), "staff.signin.title"), self), ActionURL: views.StaffSignInURL(), Next: f.next, Email: f.email,
-		Errs: f.errs.in(r.Context()), Problem: f.problem, RetryAfter: f.retry,
+		Errs: f.errs.in(r.Context()), Problem: f.problem, RetryAfter: f.retry, ResetURL: views.StaffResetURL(),
 	}))
 }
 
@@ -179,8 +178,7 @@ func (s *Server) postSignIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if retry > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
-		form.retry = i18n.T(ctx, "staff.signin.limited", "time", i18n.In(ctx).Duration(retry.Round(time.Second)))
+		form.retry = s.limited(w, r, retry)
 		return s.signInPage(w, r, http.StatusTooManyRequests, form)
 	}
 	member, err := s.store.StaffByEmail(ctx, form.email)
@@ -202,39 +200,65 @@ func (s *Server) postSignIn(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := s.store.SetPasswordHash(ctx, member.ID, hash); err != nil {
+		if err := s.store.UpgradePasswordHash(ctx, member.ID, member.PasswordHash, hash); err != nil {
 			return err
 		}
+		member.PasswordHash = hash
+	}
+	if member.SecondFactor {
+		return s.askCode(w, r, member, form.next)
+	}
+	return s.enter(w, r, member, form.next)
+}
+
+// enter signs a person in and leads to where they wanted to be.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request, member store.StaffMember, next string) error {
+	ctx := r.Context()
+	if err := s.store.SignedIn(ctx, member.ID); err != nil {
+		return err
 	}
 	// A token that was known before somebody signed in is worth nothing after.
 	if err := s.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renew session: %w", err)
 	}
+	s.sessions.Remove(ctx, sessionHalf)
 	s.sessions.Put(ctx, sessionStaff, member.ID)
+	s.sessions.Put(ctx, sessionHandle, rand.Text())
 	s.sessions.SetDeadline(ctx, s.now().Add(staffSession).UTC())
-	next := form.next
 	if next == "" {
 		next = views.StaffURL()
 	}
 	return s.see(w, r, next, "")
 }
 
-// signInTries counts a try and gives how long to wait; 0: go on. A try that is
-// refused for its account is counted for its address too.
+// signInTries counts a try to sign in and gives how long to wait; 0: go on.
 func (s *Server) signInTries(r *http.Request, email string) (time.Duration, error) {
-	if !s.cfg.RateLimit {
-		return 0, nil
-	}
 	account := email
 	if normal, err := store.NormalizeEmail(email); err == nil {
 		account = normal
 	}
-	byAddress, err := s.store.Hit(r.Context(), "sign-in address "+middleware.GetClientIP(r.Context()), triesPerAddress, triesWindow)
+	return s.tries(r, "sign-in", store.PersonKey(account))
+}
+
+// tries counts a try for the account and for the address, over all instances,
+// and gives how long to wait; 0: go on. A try that is refused for its account is
+// counted for its address too.
+func (s *Server) tries(r *http.Request, what, account string) (time.Duration, error) {
+	if !s.cfg.RateLimit {
+		return 0, nil
+	}
+	byAddress, err := s.store.Hit(r.Context(), what+" address "+middleware.GetClientIP(r.Context()), triesPerAddress, triesWindow)
 	if err != nil {
 		return 0, err
 	}
-	byAccount, err := s.store.Hit(r.Context(), "sign-in account "+store.PersonKey(account), triesPerAccount, triesWindow)
+	byAccount, err := s.store.Hit(r.Context(), what+" account "+account, triesPerAccount, triesWindow)
 	return max(byAddress, byAccount), err
+}
+
+// limited says how long to wait after too many tries.
+func (s *Server) limited(w http.ResponseWriter, r *http.Request, retry time.Duration) string {
+	w.Header().Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
+	return i18n.T(r.Context(), "staff.signin.limited", "time", i18n.In(r.Context()).Duration(retry.Round(time.Second)))
 }
 
 func (s *Server) postSignOut(w http.ResponseWriter, r *http.Request) error {

@@ -13,9 +13,6 @@ import (
 	"holdfast/web"
 )
 
-// shortestPassword is NIST's minimum for passwords chosen by people.
-const shortestPassword = 8
-
 // staffAdd gives somebody a role in a tenant. A person who is new needs a
 // password; one who is known keeps theirs, unless one is given.
 func (p *program) staffAdd(ctx context.Context, args []string) error {
@@ -52,8 +49,8 @@ func (p *program) staffAdd(ctx context.Context, args []string) error {
 			return fmt.Errorf("read the password: %w", err)
 		}
 		password = strings.TrimRight(line, "\r\n")
-		if len([]rune(password)) < shortestPassword {
-			return misused("staff add: the password needs %d characters or more", shortestPassword)
+		if fault := web.PasswordFault(password, email, name); fault != "" {
+			return misused("staff add: password: %s", fault)
 		}
 	}
 	return p.work(ctx, func(ctx context.Context, c config, d *database) error {
@@ -83,6 +80,9 @@ func (p *program) staffAdd(ctx context.Context, args []string) error {
 		if password != "" && added.PasswordHash != hash {
 			// Somebody known keeps the password when added; here it was asked for.
 			if err := d.store.SetPasswordHash(ctx, added.ID, hash); err != nil {
+				return outcome(err, "staff")
+			}
+			if _, err := d.store.EndSessions(ctx, added.ID, ""); err != nil {
 				return outcome(err, "staff")
 			}
 		}
