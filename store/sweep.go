@@ -304,17 +304,16 @@ func (s *Store) seal(ctx context.Context, ref slotRef, report *SweepReport) erro
 }
 
 const eraseEntriesSQL = `-- erase contacts of entries
-UPDATE waitlist_entries SET name = '', kana = '', email = '', phone = '', note = '', answers = '{}', person_key = NULL, press_addr = '', press_agent = '', erased_at = @now
+UPDATE waitlist_entries SET ` + entryErased + `
 WHERE tenant_id = @tenant AND slot_id = @slot AND erased_at IS NULL`
 
 const eraseReservationsSQL = `-- erase contacts of reservations
-UPDATE reservations SET name = '', kana = '', email = '', phone = '', note = '', answers = '{}', email_new = '', email_until = NULL, email_hash = NULL, person_key = NULL, press_addr = '', press_agent = '', erased_at = @now
+UPDATE reservations SET ` + reservationErased + `
 WHERE tenant_id = @tenant AND slot_id = @slot AND erased_at IS NULL`
 
 // A message that was never sent is not sent to an erased address.
 const eraseOutboxSQL = `-- erase messages
-UPDATE outbox o SET recipient = '', payload = '{}', sent_subject = '', sent_text = '', last_error = '', erased_at = @now, sending_until = NULL,
-	state = CASE WHEN o.state IN ('pending', 'sending') THEN 'obsolete' ELSE o.state END
+UPDATE outbox o SET ` + messageErased + `
 WHERE o.tenant_id = @tenant AND o.slot_id = @slot AND o.erased_at IS NULL
 	AND (EXISTS (SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = o.tenant_id AND e.id = o.subject_id AND e.erased_at IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = o.tenant_id AND r.id = o.subject_id AND r.erased_at IS NOT NULL))`
