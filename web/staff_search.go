@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"holdfast/store"
 	"holdfast/views"
@@ -12,9 +11,6 @@ import (
 
 // longestQuery is the longest text to search for, in characters.
 const longestQuery = 100
-
-// searchMost is how many of a kind the store finds at most.
-const searchMost = 50
 
 // getSearch is where the result of a search leads after a reload or a change of
 // language: the text was in no address, so there is nothing to show yet.
@@ -38,7 +34,7 @@ func (s *Server) postSearch(w http.ResponseWriter, r *http.Request) error {
 	case query == "":
 		v.Problem, status = i18n.T(ctx, "staff.err.query"), http.StatusUnprocessableEntity
 	default:
-		if v.Found, v.More, err = s.find(r, searchText(query)); err != nil {
+		if v.Found, v.More, err = s.find(r, query); err != nil {
 			return err
 		}
 	}
@@ -47,25 +43,6 @@ func (s *Server) postSearch(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.Staff.SearchText = query
 	return s.render(w, r, status, views.StaffSearch(v))
-}
-
-// searchText takes a telephone number as people write it down to the digits
-// that every way of writing it has: the stored one has a country and no 0.
-func searchText(query string) string {
-	text := store.NormalizeText(query)
-	digits := strings.Map(func(c rune) rune {
-		if strings.ContainsRune(" -‐‑–−ー()+", c) {
-			return -1
-		}
-		return c
-	}, text)
-	if len(digits) < 4 || strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
-		return text
-	}
-	if len(digits) >= 9 {
-		digits = strings.TrimLeft(digits, "0")
-	}
-	return digits
 }
 
 // find looks for reservations and for people who wait. Five statements.
@@ -150,5 +127,5 @@ func (s *Server) find(r *http.Request, text string) ([]views.StaffFound, bool, e
 	for _, d := range all {
 		found = append(found, d.StaffFound)
 	}
-	return found, len(reservations) >= searchMost || len(entries) >= searchMost, nil
+	return found, len(reservations) >= store.SearchMost || len(entries) >= store.SearchMost, nil
 }
