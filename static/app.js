@@ -249,6 +249,7 @@
 
 	const arrive = () => {
 		recall();
+		settle();
 		const strip = $(".strip");
 		const day = strip && $(".day-tab.current", strip);
 		if (day) strip.scrollLeft = day.offsetLeft - (strip.clientWidth - day.offsetWidth) / 2;
@@ -404,14 +405,59 @@
 
 	// Not while a finger is on the page: what it is about to press must not move.
 	let pressing = false;
-	addEventListener("pointerdown", () => (pressing = true), true);
+	let touched = -Infinity;
+	let under = null;
+	const touch = (e) => {
+		touched = performance.now();
+		under = e.target;
+	};
+	addEventListener("pointerdown", (e) => {
+		pressing = true;
+		touch(e);
+	}, true);
 	for (const done of ["pointerup", "pointercancel"]) addEventListener(done, () => setTimeout(() => (pressing = false), 300), true);
+	for (const kind of ["pointermove", "keydown", "wheel"]) addEventListener(kind, touch, { capture: true, passive: true });
 
 	let asking = 0;
 	const fetchAgain = () => {
 		clearTimeout(asking);
 		asking = setTimeout(() => (pressing ? fetchAgain() : $("[data-live][hx-get]")?.dispatchEvent(new CustomEvent("live"))), pressing ? 400 : 50);
 	};
+
+	// A part that comes anew leaves what somebody has opened as it is, and what
+	// they have just moved to, or have the focus on, where it is on the screen.
+	// Whoever only looks on sees the top of the page, where what is urgent comes in.
+	const partOf = (e) => {
+		const part = e.detail?.ctx?.sourceElement;
+		return part?.matches?.("[hx-get][hx-trigger^=every]") ? part : null;
+	};
+	let still = null;
+
+	document.addEventListener("htmx:before:swap", (e) => {
+		const part = partOf(e);
+		if (!part) return;
+		if (pressing) {
+			e.preventDefault();
+			return fetchAgain();
+		}
+		const focus = part.contains(document.activeElement) ? document.activeElement : null;
+		const near = performance.now() - touched < 5000 && part.contains(under) ? under : null;
+		const anchor = (near || focus)?.closest("[id]");
+		still = { open: $$("details[open][id]", part).map((d) => d.id), id: anchor?.id, top: anchor?.getBoundingClientRect().top };
+	});
+
+	document.addEventListener("htmx:after:swap", (e) => {
+		const was = partOf(e) && still;
+		if (!was) return;
+		still = null;
+		for (const id of was.open) {
+			const d = document.getElementById(id);
+			if (d) d.open = true;
+		}
+		const anchor = was.id && document.getElementById(was.id);
+		const by = anchor ? anchor.getBoundingClientRect().top - was.top : 0;
+		if (by) scrollBy({ top: by, behavior: "instant" });
+	});
 
 	document.addEventListener("visibilitychange", () => {
 		if (document.hidden) return unfollow();
@@ -421,16 +467,161 @@
 	addEventListener("pagehide", unfollow);
 	addEventListener("pageshow", () => follow());
 
-	// --- "/" leads to the search.
+	// --- Keys of the staff's pages. Single letters can be turned off, since speech
+	// input may type them; the list of keys has the switch.
+
+	const shelfOfKeys = "holdfast keys";
+	const keysAreOn = () => {
+		try {
+			return localStorage.getItem(shelfOfKeys) !== "off";
+		} catch {
+			return true; // storage is forbidden: then nothing was turned off
+		}
+	};
+
+	const keySwitches = (within) => {
+		for (const box of $$("[data-keys-switch]", within)) {
+			box.hidden = false;
+			$("[data-keys-on]", box).checked = keysAreOn();
+		}
+	};
+
+	document.addEventListener("change", (e) => {
+		if (!e.target.matches?.("[data-keys-on]")) return;
+		try {
+			if (e.target.checked) localStorage.removeItem(shelfOfKeys);
+			else localStorage.setItem(shelfOfKeys, "off");
+		} catch {
+			e.target.checked = true; // it can't be kept, so it is not so
+		}
+	});
+
+	// The list is the page of its own, shown over this one.
+	const listKeys = async (url) => {
+		if ($("dialog[open]")) return;
+		const back = document.activeElement;
+		let list = null;
+		try {
+			const answer = await fetch(url, { credentials: "same-origin" });
+			list = answer.ok ? $("#keys", new DOMParser().parseFromString(await answer.text(), "text/html")) : null;
+		} catch {
+			list = null; // no network: the browser's own page says so
+		}
+		if (!list) return location.assign(url);
+		const box = document.createElement("dialog");
+		box.className = "staff-dialog staff";
+		box.setAttribute("aria-labelledby", "keys-title");
+		box.append(document.importNode(list, true));
+		$("noscript", box)?.remove();
+		document.body.append(box);
+		keySwitches(box);
+		const close = $("[data-keys-close]", box);
+		close.hidden = false;
+		$("button", close).addEventListener("click", () => box.close());
+		box.addEventListener("click", (e) => e.target === box && box.close());
+		box.addEventListener("close", () => {
+			box.remove();
+			back?.focus?.({ preventScroll: true });
+		});
+		box.showModal();
+		$("button", close).focus();
+	};
+
+	document.addEventListener("click", (e) => {
+		const link = e.target.closest?.("[data-keys]");
+		if (!link || e.ctrlKey || e.metaKey || e.shiftKey || !window.HTMLDialogElement) return;
+		e.preventDefault();
+		e.stopImmediatePropagation();
+		link.closest("details")?.removeAttribute("open");
+		listKeys(link.href);
+	}, true);
+
+	const seen = (el) => el.checkVisibility?.() ?? el.offsetParent !== null;
+	const goTo = (el) => {
+		el.focus();
+		el.scrollIntoView({ block: "nearest", inline: "nearest" });
+	};
+
+	// In a week left and right go to the next day that has a slot, to the one at about the same height.
+	const acrossTheWeek = (from, step) => {
+		const days = $$("[data-week] [data-date]");
+		const middle = from.getBoundingClientRect().top;
+		for (let i = days.indexOf(from.closest("[data-date]")) + step; days[i]; i += step) {
+			const items = $$("[data-key-item]", days[i]).filter(seen);
+			if (items.length) return items.reduce((a, b) => (Math.abs(b.getBoundingClientRect().top - middle) < Math.abs(a.getBoundingClientRect().top - middle) ? b : a));
+		}
+		return null;
+	};
+
+	const keys = {
+		"/": () => {
+			const search = $("[data-search]");
+			search?.focus();
+			search?.select();
+			return search;
+		},
+		"?": () => {
+			const link = $("[data-keys]");
+			if (link) listKeys(link.href);
+			return link;
+		},
+		t: () => press($("[data-key=now]")),
+		ArrowLeft: (at) => along(at, -1),
+		ArrowRight: (at) => along(at, 1),
+		ArrowUp: (at) => through(at, -1),
+		ArrowDown: (at) => through(at, 1),
+		k: (at) => through(at, -1),
+		j: (at) => through(at, 1),
+	};
+
+	const press = (link) => {
+		link?.click();
+		return link;
+	};
+
+	const through = (at, step) => {
+		const items = $$("#main [data-key-item], #main [data-month] a[data-date]").filter(seen);
+		if (!items.length) return null;
+		const now = items.indexOf(at.closest?.("[data-key-item], [data-month] a[data-date]"));
+		const to = now < 0 ? startAt(items, step) : items[now + step];
+		if (to) goTo(to);
+		return true;
+	};
+
+	// The first step goes to what is on: today in a month, else the first that is not over.
+	const startAt = (items, step) => {
+		if (step < 0) return items.at(-1);
+		return items.find((i) => i.closest(".staff-month-today, .staff-slot-running, .staff-slot-next")) || items.find((i) => !i.closest("[data-state=over], .staff-month-past")) || items[0];
+	};
+
+	const along = (at, step) => {
+		const item = at.closest?.("[data-week] [data-key-item]");
+		const to = item && acrossTheWeek(item, step);
+		if (to) {
+			goTo(to);
+			return true;
+		}
+		if (!item && at !== document.body && at.matches?.("a, button, summary, [tabindex='0']") && !at.matches("[data-key]")) return null;
+		return press($(step < 0 ? "[data-key=prev]" : "[data-key=next]"));
+	};
 
 	document.addEventListener("keydown", (e) => {
-		if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, textarea, select, [contenteditable]")) return;
-		const search = $("[data-search]");
-		if (!search) return;
-		e.preventDefault();
-		search.focus();
-		search.select();
+		if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || !document.body.classList.contains("staff")) return;
+		if (e.target.closest?.("input, textarea, select, [contenteditable], dialog") || $("dialog[open]") || !keysAreOn()) return;
+		const does = Object.hasOwn(keys, e.key) && keys[e.key];
+		if (does && does(e.target)) e.preventDefault();
 	});
+
+	// What a script makes of the staff's pages as they come.
+	const settle = () => {
+		keySwitches(document);
+		const here = $(".staff-nav [aria-current]");
+		const menu = here?.parentElement;
+		if (menu && menu.scrollWidth > menu.clientWidth) menu.scrollLeft = here.offsetLeft - menu.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
+		const week = $("[data-week]");
+		const today = week && $(".staff-weekday-today", week);
+		if (today && week.scrollWidth > week.clientWidth && !week.scrollLeft) week.scrollLeft = today.offsetLeft - (week.clientWidth - today.offsetWidth) / 2;
+	};
 
 	addEventListener("load", () => {
 		const first = $("[data-focus]");

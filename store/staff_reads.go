@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,28 +26,6 @@ ORDER BY e.shown_until, e.id LIMIT @limit`
 // OpenOffers lists the offers of a tenant that are not due, the one that ends first in front.
 func (s *Store) OpenOffers(ctx context.Context, tenant string, limit int) ([]Entry, error) {
 	return list[Entry](ctx, s.db, openOffersSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
-}
-
-const searchEntriesSQL = `-- search entries
-SELECT ` + entryColumns + `, 0 AS place, 0 AS of, coalesce(@at::timestamptz, statement_timestamp()) AS now
-FROM waitlist_entries e
-WHERE e.tenant_id = @tenant AND e.state IN ('waiting', 'offered')
-	AND (lower(e.email) = lower(@text) OR e.name ILIKE @like OR e.kana ILIKE @kana OR (@digits <> '' AND e.phone LIKE '%' || @digits))
-ORDER BY e.joined_at DESC LIMIT 50`
-
-// SearchEntries finds the live entries of a waitlist by what Search finds reservations by.
-func (s *Store) SearchEntries(ctx context.Context, tenant, text string) ([]Entry, error) {
-	text = NormalizeText(text)
-	if text == "" {
-		return nil, nil
-	}
-	digits := ""
-	if onlyDigits := keepDigits(text); len(onlyDigits) >= 4 && len(onlyDigits) == len(text) {
-		digits = onlyDigits
-	}
-	return list[Entry](ctx, s.db, searchEntriesSQL, pgx.StrictNamedArgs{
-		"at": s.at, "tenant": tenant, "text": text, "like": "%" + escapeLike(text) + "%", "kana": "%" + escapeLike(NormalizeKana(text)) + "%", "digits": digits,
-	})
 }
 
 // Person is who a reservation or an entry is for, as far as a list of messages says it.
@@ -78,7 +57,7 @@ func (s *Store) People(ctx context.Context, tenant string, ids []string) (map[st
 }
 
 const membersSQL = `-- members
-SELECT s.id::text, s.email, s.name, s.locale, s.password_hash FROM memberships m JOIN staff s ON s.id = m.staff_id
+SELECT s.id::text, s.email, s.name, s.locale, s.password_hash, s.totp_secret IS NOT NULL AS second_factor FROM memberships m JOIN staff s ON s.id = m.staff_id
 WHERE m.tenant_id = @tenant ORDER BY s.name, s.email LIMIT 500`
 
 // Members lists the people who work for a tenant.
@@ -151,6 +130,27 @@ ORDER BY s.starts_at, e.position LIMIT @limit`
 // comes first: only somebody who calls tells them. By start of the slot.
 func (s *Store) VacancyCalls(ctx context.Context, tenant string, limit int) ([]Entry, error) {
 	return list[Entry](ctx, s.db, vacancyCallsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
+}
+
+const offersAndCallsSQL = `-- open offers and people to call of a tenant
+(` + openOffersSQL + `)
+UNION ALL
+(` + vacancyCallsSQL + `)`
+
+// OffersAndCalls reads what OpenOffers and VacancyCalls list, at one instant and in one statement; the calls come by their place in the queue.
+func (s *Store) OffersAndCalls(ctx context.Context, tenant string, limit int) (offers, calls []Entry, err error) {
+	entries, err := list[Entry](ctx, s.db, offersAndCallsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit})
+	for _, e := range entries {
+		if e.State == Offered {
+			offers = append(offers, e)
+		} else {
+			calls = append(calls, e)
+		}
+	}
+	// Each list is in its order; that of the two together is nobody's promise.
+	slices.SortStableFunc(offers, func(a, b Entry) int { return a.ShownUntil.Compare(*b.ShownUntil) })
+	slices.SortStableFunc(calls, func(a, b Entry) int { return int(a.Position - b.Position) })
+	return offers, calls, err
 }
 
 // A message that waits longer than this waits for something: the mail server is away.

@@ -107,7 +107,8 @@ func (s *Server) getEntryLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// getStaffLive streams that something has changed in a slot (?slot=) or in a day (?date=, else today).
+// getStaffLive streams that something has changed in a slot (?slot=), in a day
+// (?date=, else today) or in the seven days from one on (?week=).
 func (s *Server) getStaffLive(w http.ResponseWriter, r *http.Request) error {
 	t := venue(r)
 	on := topic{tenant: t.ID}
@@ -118,12 +119,13 @@ func (s *Server) getStaffLive(w http.ResponseWriter, r *http.Request) error {
 		on.slot = slot
 	} else {
 		loc := t.Location()
-		day := startOfDay(s.now(), loc)
+		day, days := startOfDay(s.now(), loc), 1
 		if asked, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("date"), loc); err == nil {
 			day = asked
+		} else if asked, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("week"), loc); err == nil {
+			day, days = asked, 7
 		}
-		y, m, d := day.Date()
-		on.from, on.to = day.Unix(), time.Date(y, m, d+1, 0, 0, 0, 0, loc).Unix()
+		on.from, on.to = day.Unix(), addDays(day, days).Unix()
 	}
 	first := true
 	return s.stream(w, r, on, false, staffStreamLife, func(context.Context, *liveState) (streamText, error) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"holdfast/store"
@@ -25,18 +26,24 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 	c, loc := i18n.In(ctx), t.Location()
 	today := startOfDay(s.now(), loc)
 	day := today
-	if asked, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("date"), loc); err == nil {
+	if asked, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("date"), loc); err == nil && isDay(asked) {
 		day = asked
 	}
 	y, m, d := day.Date()
-	dayURL := func(offset int) string {
-		return views.StaffDayURL(t.Slug, time.Date(y, m, d+offset, 0, 0, 0, 0, loc).Format(time.DateOnly))
-	}
-	slots, err := s.store.Slots(ctx, store.SlotQuery{TenantID: t.ID, From: day, To: time.Date(y, m, d+1, 0, 0, 0, 0, loc)})
+	n, err := s.loadNames(ctx, t.ID)
 	if err != nil {
 		return err
 	}
-	n, err := s.loadNames(ctx, t.ID)
+	f := decodeDayFilter(r, n)
+	dayURL := func(offset int) string {
+		return views.StaffFilteredDayURL(t.Slug, f.on(views.StaffDayFilter{Date: time.Date(y, m, d+offset, 0, 0, 0, 0, loc).Format(time.DateOnly)}))
+	}
+	// One that began yesterday and goes on past midnight is today's too.
+	slots, err := s.store.SlotsOver(ctx, f.slots(t.ID, day, addDays(day, 1)))
+	if err != nil {
+		return err
+	}
+	shut, err := s.closedDays(ctx, t, day, day)
 	if err != nil {
 		return err
 	}
@@ -54,8 +61,25 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := views.StaffTodayPage{
 		Heading: c.Date(day, loc), Date: day.Format(time.DateOnly), IsToday: day.Equal(today), SelfURL: dayURL(0), PathURL: views.StaffTodayURL(t.Slug),
-		PrevURL: dayURL(-1), NextURL: dayURL(1), TodayURL: views.StaffTodayURL(t.Slug), UpdatedAt: c.Time(s.now(), loc),
-		LiveURL: views.StaffLiveDayURL(t.Slug, day.Format(time.DateOnly)),
+		PrevURL: dayURL(-1), NextURL: dayURL(1), TodayURL: views.StaffFilteredDayURL(t.Slug, f.on(views.StaffDayFilter{})), UpdatedAt: c.Time(s.now(), loc),
+		LiveURL: views.StaffLiveDayURL(t.Slug, day.Format(time.DateOnly)), Keep: f.hidden(), Holiday: holiday(c, t, day),
+	}
+	if note, closed := shut[v.Date]; closed {
+		v.Closed = c.T("staff.calendar.shut")
+		if why := note.In(c.Lang()); why != "" {
+			v.Closed += c.T("staff.calendar.shut_why", "note", why)
+		}
+	}
+	v.Views = []views.StaffChoice{
+		{Text: c.T("staff.calendar.day"), URL: dayURL(0), Current: true},
+		{Text: c.T("staff.calendar.week"), URL: views.StaffFilteredCalendarURL(t.Slug, f.on(views.StaffDayFilter{Week: startOfWeek(day).Format(time.DateOnly)}))},
+		{Text: c.T("staff.calendar.month"), URL: views.StaffFilteredCalendarURL(t.Slug, f.on(views.StaffDayFilter{Month: day.Format(monthForm)}))},
+	}
+	v.Choosers = f.choosers(ctx, n, func(other dayFilter) string {
+		return views.StaffFilteredDayURL(t.Slug, other.on(views.StaffDayFilter{Date: v.Date}))
+	})
+	if me(r).can(setUp) {
+		v.AddURL = views.StaffAddSlotsURL(t.Slug)
 	}
 	for offset := -3; offset <= 3; offset++ {
 		at := time.Date(y, m, d+offset, 0, 0, 0, 0, loc)
@@ -66,6 +90,7 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 	next := slices.IndexFunc(slots, func(slot store.Slot) bool { return slot.Status != store.SlotCancelled && slot.StartsAt.After(slot.Now) })
 	for i, slot := range slots {
 		line := todaySlot(ctx, t, n.of(slot), waitlists[slot.ID], arrived[slot.ID])
+		line.Before = slot.StartsAt.Before(day)
 		if i == next && v.IsToday {
 			line.Next, line.Soon = true, i18n.T(ctx, "staff.soon", "time", c.Duration(slot.StartsAt.Sub(slot.Now).Round(time.Minute)))
 		}
@@ -93,7 +118,7 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 func todaySlot(ctx context.Context, t store.Tenant, o oneSlot, waitlist []store.Entry, arrived int) views.StaffTodaySlot {
 	lang, c, loc := i18n.Lang(ctx), i18n.In(ctx), t.Location()
 	v := views.StaffTodaySlot{
-		ID: o.ID, URL: views.StaffSlotURL(t.Slug, o.ID), Starts: c.Time(o.StartsAt, loc), Ends: c.Time(o.EndsAt, loc), Service: o.service.Name.In(lang),
+		ID: o.ID, URL: views.StaffSlotURL(t.Slug, o.ID), Starts: c.Time(o.StartsAt, loc), Ends: endOf(c, o.Slot, loc), Service: o.service.Name.In(lang),
 		Resource: o.resource.Name.In(lang), State: staffState(o.Slot), Paused: o.Paused && o.Status != store.SlotCancelled,
 		Running: o.Status != store.SlotCancelled && !o.Now.Before(o.StartsAt) && o.Now.Before(o.EndsAt), Bar: staffBar(o.Slot), Arrived: arrived, Waiting: o.Waiting,
 	}
@@ -108,10 +133,15 @@ func todaySlot(ctx context.Context, t store.Tenant, o oneSlot, waitlist []store.
 	return v
 }
 
+// endOf is the end of a slot as the range says it: 24:00 at midnight, with its date on another day.
+func endOf(c *i18n.Catalog, slot store.Slot, loc *time.Location) string {
+	return strings.TrimLeft(strings.TrimPrefix(c.TimeRange(slot.StartsAt, slot.EndsAt, loc), c.Time(slot.StartsAt, loc)), " 〜–")
+}
+
 // lapsing is an open offer.
 func lapsing(ctx context.Context, t store.Tenant, o oneSlot, e store.Entry) views.StaffLapsing {
 	v := views.StaffLapsing{
-		Name: called(ctx, e.Name), Party: e.PartySize, SlotText: slotText(ctx, t, o), SlotURL: views.StaffSlotURL(t.Slug, o.ID),
+		Entry: e.ID, Name: called(ctx, e.Name), Party: e.PartySize, SlotText: slotText(ctx, t, o), SlotURL: views.StaffSlotURL(t.Slug, o.ID),
 		Until: deadlineOf(ctx, t, e.ShownUntil, e.Now, o.OfferShown),
 	}
 	v.Phone, v.PhoneURL = phone(t, e.Phone)
@@ -125,24 +155,20 @@ func slotText(ctx context.Context, t store.Tenant, o oneSlot) string {
 
 // attention is what somebody should do, over all days: whom to call because
 // nobody else tells them, what could not be sent, and whose answer is about to
-// be too late. Five statements at most.
+// be too late. Four statements at most.
 func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, error) {
 	ctx, t := r.Context(), venue(r)
 	var v views.StaffAttention
-	offers, err := s.store.OpenOffers(ctx, t.ID, offersShown)
-	if err != nil {
-		return v, err
-	}
 	failed, err := s.store.UndeliveredMessages(ctx, t.ID, failedShown)
 	if err != nil {
 		return v, err
 	}
 	// First come, first served: whoever has no address learns of open seats from a call only.
-	vacancies, err := s.store.VacancyCalls(ctx, t.ID, offersShown)
+	offers, vacancies, err := s.store.OffersAndCalls(ctx, t.ID, offersShown)
 	if err != nil {
 		return v, err
 	}
-	var ids []string
+	ids := s.alarmed()
 	for _, e := range slices.Concat(offers, vacancies) {
 		ids = append(ids, e.SlotID)
 	}
@@ -159,6 +185,7 @@ func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, erro
 	for _, slot := range found {
 		slots[slot.ID] = n.of(slot)
 	}
+	v.Alarms = s.alarms(r, slots)
 	for _, e := range offers {
 		o := slots[e.SlotID]
 		switch {
@@ -168,6 +195,7 @@ func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, erro
 			v.Lapsing = append(v.Lapsing, lapsing(ctx, t, o, e))
 		}
 	}
+	slices.SortStableFunc(vacancies, func(a, b store.Entry) int { return slots[a.SlotID].StartsAt.Compare(slots[b.SlotID].StartsAt) })
 	for _, e := range vacancies {
 		o := slots[e.SlotID]
 		call := offerCall(ctx, t, o, e)
@@ -177,6 +205,54 @@ func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, erro
 	}
 	v.Messages, err = s.messageViews(r, failed, slots)
 	return v, err
+}
+
+// alarmed are the slots that violated invariants name as examples.
+func (s *Server) alarmed() []string {
+	var ids []string
+	for _, i := range s.violated() {
+		for _, example := range i.Examples {
+			if id := slotOfExample(example); id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// violated are the invariants that the last check found not to hold.
+func (s *Server) violated() []store.Invariant {
+	if s.cfg.Alarms == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.cfg.Alarms()), func(i store.Invariant) bool { return i.Violations == 0 })
+}
+
+// slotOfExample reads the slot of an example such as "slot ID taken 3 counted 2"; empty for other rows.
+func slotOfExample(example string) string {
+	words := strings.Fields(example)
+	if len(words) < 2 || words[0] != "slot" || !store.ValidID(words[1]) {
+		return ""
+	}
+	return words[1]
+}
+
+// alarms are those about slots of this venue: a check looks at all venues, and slots holds only this one's.
+func (s *Server) alarms(r *http.Request, slots map[string]oneSlot) []views.StaffAlarm {
+	ctx, t := r.Context(), venue(r)
+	var out []views.StaffAlarm
+	for _, i := range s.violated() {
+		for _, example := range i.Examples {
+			o, ours := slots[slotOfExample(example)]
+			if !ours {
+				continue
+			}
+			out = append(out, views.StaffAlarm{
+				Slot: o.ID, Invariant: i.ID, URL: views.StaffSlotURL(t.Slug, o.ID), Text: i18n.T(ctx, "staff.alarm", "slot", slotText(ctx, t, o), "name", i.ID),
+			})
+		}
+	}
+	return out
 }
 
 // offerCall is somebody to call about the seats that are kept for them.
