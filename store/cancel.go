@@ -373,45 +373,67 @@ func (s *Store) Book(ctx context.Context, req BookRequest) (Reservation, Change,
 		if err := t.sweep(ctx); err != nil {
 			return err
 		}
-		switch {
-		case t.slot.Status == SlotCancelled, t.slot.Status == SlotClosed && req.ExtraReason == "":
+		if t.slot.Status == SlotClosed && req.ExtraReason == "" {
 			return Closed
-		case !t.press.Before(t.slot.EndsAt):
-			return TooLate
-		case req.PartySize < 1:
-			return PartyTooLarge
 		}
-		if here, err := t.bookedHere(ctx, req.Contact.Email); err != nil {
-			return err
-		} else if here {
-			return AlreadyBooked
-		}
-		extra := t.missingSeats(req.PartySize)
-		if extra > 0 && req.ExtraReason == "" {
-			return SoldOut
-		}
-		booked, err = t.insertReservation(ctx, newReservation{
-			state: Confirmed, party: req.PartySize, extra: extra, contact: req.Contact, owner: hold.Owner, key: req.Key,
-			fingerprint: hold.fingerprint(), source: SourceStaff,
-		})
-		if err != nil {
-			return err
-		}
-		details := noticeDetails(req.ExtraReason, req.Silent)
-		if extra > 0 {
-			t.slot.Capacity += extra
-			details["extra_seats"] = extra
-		}
-		details["booked"] = true
-		t.event(EventHeld, booked.ID, booked.PartySize, booked.PartySize, details)
-		// Under the slot's lock, so this confirming has a number, unlike a customer's.
-		number := t.event(EventConfirmed, booked.ID, booked.PartySize, 0, noticeDetails("", req.Silent))
-		if !req.Silent {
-			t.toReservation(KindConfirmed, booked, number, nil)
-		}
-		return t.sweepOnly(ctx) // an entry of the same person has nothing more to wait for
+		booked, err = t.bookForStaff(ctx, hold, staffBooking{contact: req.Contact, reason: req.ExtraReason, silent: req.Silent})
+		return err
 	})
 	return booked, change, s.settle("book", err)
+}
+
+// staffBooking is what the bookings differ in that staff make in one press.
+type staffBooking struct {
+	contact Contact
+	reason  string // not empty: seats may be added beyond the capacity
+	silent  bool
+	undoes  string // the cancelled reservation that it stands for again; else empty
+}
+
+// bookForStaff makes a confirmed reservation in a slot that is swept.
+func (t *slotTx) bookForStaff(ctx context.Context, hold HoldRequest, b staffBooking) (Reservation, error) {
+	switch {
+	case t.slot.Status == SlotCancelled:
+		return Reservation{}, Closed
+	case !t.press.Before(t.slot.EndsAt):
+		return Reservation{}, TooLate
+	case hold.PartySize < 1:
+		return Reservation{}, PartyTooLarge
+	}
+	if here, err := t.bookedHere(ctx, b.contact.Email); err != nil {
+		return Reservation{}, err
+	} else if here {
+		return Reservation{}, AlreadyBooked
+	}
+	extra := t.missingSeats(hold.PartySize)
+	if extra > 0 && b.reason == "" {
+		return Reservation{}, SoldOut
+	}
+	booked, err := t.insertReservation(ctx, newReservation{
+		state: Confirmed, party: hold.PartySize, extra: extra, contact: b.contact, owner: hold.Owner, key: hold.Key,
+		fingerprint: hold.fingerprint(), source: SourceStaff,
+	})
+	if err != nil {
+		return Reservation{}, err
+	}
+	details := noticeDetails(b.reason, b.silent)
+	if extra > 0 {
+		t.slot.Capacity += extra
+		details["extra_seats"] = extra
+	}
+	details["booked"] = true
+	var payload map[string]any
+	if b.undoes != "" {
+		details["undoes"] = b.undoes
+		payload = map[string]any{"again": true}
+	}
+	t.event(EventHeld, booked.ID, booked.PartySize, booked.PartySize, details)
+	// Under the slot's lock, so this confirming has a number, unlike a customer's.
+	number := t.event(EventConfirmed, booked.ID, booked.PartySize, 0, noticeDetails("", b.silent))
+	if !b.silent {
+		t.toReservation(KindConfirmed, booked, number, payload)
+	}
+	return booked, t.sweepOnly(ctx) // an entry of the same person has nothing more to wait for
 }
 
 // missingSeats is how many seats a party lacks. Free seats that are kept for

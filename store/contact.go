@@ -21,6 +21,14 @@ type ContactRequest struct {
 	ID       string
 	Contact  Contact // normalised; nil Answers are left as they are, and a customer's empty e-mail too
 	Actor    Actor
+	Seen     string // ContactMark of the booking as the form showed it; empty: not asked
+}
+
+// ContactMark changes with each field that a correction may change, so that a
+// form which showed an older state does not undo what the customer, or a
+// colleague, has corrected since. It says nothing of the fields themselves.
+func (s *Store) ContactMark(r Reservation) string {
+	return tokenEncoding.EncodeToString(s.mac("contact", r.TenantID, r.ID, r.Name, r.Kana, r.Email, r.Phone, r.Note, r.Locale, jsonAnswers(r.Answers), r.EmailNew)[:10])
 }
 
 const contactSQL = `-- correct contact
@@ -35,14 +43,17 @@ WHERE tenant_id = @tenant AND id = @id AND state = 'confirmed'`
 // old one stands, and naming that again takes the change back. Staff, who have
 // heard the address, change it at once: the old link ends, and the new address
 // gets a mail with the new one. Refusals:
-// NotFound, Over, AlreadyBooked (staff: the new address has a booking here),
+// NotFound, Over, Conflict (stale mark), AlreadyBooked (staff: the new address has a booking here),
 // TooManyChanges (customers).
 func (s *Store) CorrectContact(ctx context.Context, req ContactRequest) (Reservation, error) {
 	var corrected Reservation
 	_, err := s.onReservation(ctx, "contact", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, r Reservation) error {
 		corrected = r
-		if r.State != Confirmed {
+		switch {
+		case r.State != Confirmed:
 			return Over
+		case req.Seen != "" && req.Seen != t.s.ContactMark(r):
+			return Conflict
 		}
 		now, c, byStaff := r, req.Contact, t.actor.Kind == Staff
 		now.Name, now.Kana, now.Phone, now.Note, now.Locale = c.Name, c.Kana, c.Phone, c.Note, c.Locale

@@ -121,6 +121,8 @@
 //	terms_changed     time, resource or service
 //	policy_changed    the slot's copy of the policies
 //	slot_cancelled    the slot does not take place
+//	notice_sent       staff wrote a message of their own to those who are booked, wait, or both
+//	erased            the personal data of a booking or an entry went, on request
 //	refused_late      a press was refused for its lateness; no number
 //
 // The sweep seals numbered events in order, each with a hash over the previous

@@ -44,6 +44,8 @@ const (
 	EventTermsChanged    EventKind = "terms_changed"
 	EventPolicyChanged   EventKind = "policy_changed"
 	EventSlotCancelled   EventKind = "slot_cancelled"
+	EventNoticeSent      EventKind = "notice_sent"
+	EventErased          EventKind = "erased"
 	EventRefusedLate     EventKind = "refused_late"
 )
 
@@ -52,7 +54,7 @@ var EventKinds = []EventKind{
 	EventHeld, EventConfirmed, EventExtended, EventReleased, EventExpired, EventCancelled, EventJoined, EventOffered, EventStaffOffered,
 	EventAccepted, EventDeclined, EventLapsed, EventWithdrawn, EventRevoked, EventEntryClosed, EventEntryChanged, EventClaimed,
 	EventVacancyTold, EventCapacityChanged, EventPartyChanged, EventContactChanged, EventEmailAsked, EventEmailChanged, EventMovedOut, EventMovedIn, EventClosed, EventReopened, EventPaused,
-	EventResumed, EventTermsChanged, EventPolicyChanged, EventSlotCancelled, EventRefusedLate,
+	EventResumed, EventTermsChanged, EventPolicyChanged, EventSlotCancelled, EventNoticeSent, EventErased, EventRefusedLate,
 }
 
 // event is a line to be written.

@@ -232,6 +232,7 @@ type EntryPartyRequest struct {
 	ID        string
 	PartySize int
 	Actor     Actor
+	Version   *int64 // of the slot, as the form showed it; nil: not asked
 }
 
 const entryPartySQL = `-- change waiting party
@@ -239,9 +240,22 @@ UPDATE waitlist_entries SET party_size = @party, press_addr = @addr, press_agent
 
 // ChangeEntryParty makes a waiting party smaller; it keeps its place. A larger
 // one would change who passes whom: it has to join anew. Refusals: NotFound,
-// Over (no longer waiting), PartyTooLarge (not smaller), AlreadyBooked.
+// Over (no longer waiting), PartyTooLarge (not smaller), AlreadyBooked, Conflict.
 func (s *Store) ChangeEntryParty(ctx context.Context, req EntryPartyRequest) (Entry, error) {
-	_, err := s.onEntry(ctx, "entry_party", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+	_, err := s.ResizeEntry(ctx, req)
+	if err != nil {
+		return Entry{}, err
+	}
+	changed, err := s.Entry(ctx, req.TenantID, req.ID)
+	return changed, classify(err)
+}
+
+// ResizeEntry is ChangeEntryParty that tells what followed instead.
+func (s *Store) ResizeEntry(ctx context.Context, req EntryPartyRequest) (Change, error) {
+	change, err := s.onEntry(ctx, "entry_party", Press{TenantID: req.TenantID, ID: req.ID, Actor: req.Actor}, func(ctx context.Context, t *slotTx, e Entry) error {
+		if err := t.seen(req.Version); err != nil {
+			return err
+		}
 		switch {
 		case e.State != Waiting:
 			return Over
@@ -269,11 +283,7 @@ func (s *Store) ChangeEntryParty(ctx context.Context, req EntryPartyRequest) (En
 		t.event(EventEntryChanged, e.ID, req.PartySize, 0, map[string]any{"from": e.PartySize})
 		return nil
 	})
-	if err != nil {
-		return Entry{}, s.settle("entry_party", err)
-	}
-	changed, err := s.Entry(ctx, req.TenantID, req.ID)
-	return changed, s.settle("entry_party", err)
+	return change, s.settle("entry_party", err)
 }
 
 // offeredMeanwhile reports whether this transaction's sweep has offered seats to the entry.

@@ -27,12 +27,17 @@ const (
 	KindConfirmEmail  MessageKind = "confirm_email"   // to an address newly named for a booking: its owner is to press the link
 	KindEmailChanged  MessageKind = "email_changed"   // to the old address
 	KindMyLinks       MessageKind = "my_reservations" // the links of one address
+
+	KindStaffInvite          MessageKind = "staff_invite"           // somebody is asked to join a team
+	KindStaffReset           MessageKind = "staff_reset"            // a link for a new password
+	KindStaffPasswordChanged MessageKind = "staff_password_changed" // to whose it is
+	KindNotice        MessageKind = "notice"          // what staff wrote to the people of a slot
 )
 
 // MessageKinds lists every kind, for tests that demand a text for each.
 var MessageKinds = []MessageKind{
 	KindConfirmed, KindCancelled, KindMoved, KindChanged, KindSlotCancelled, KindJoined, KindOffer, KindLapsed, KindRevoked,
-	KindVacancy, KindReminder, KindConfirmEmail, KindEmailChanged, KindMyLinks,
+	KindVacancy, KindReminder, KindConfirmEmail, KindEmailChanged, KindMyLinks, KindNotice,
 }
 
 // message is an outbox row to be written.
@@ -81,7 +86,7 @@ const noAddress = "no_address"
 func (t *slotTx) unreached(number int64) {
 	for i := range t.events {
 		e := &t.events[i]
-		if e.slot != t.slot.ID || e.number == nil || *e.number != number || e.kind == EventTermsChanged { // which has many recipients, counted
+		if e.slot != t.slot.ID || e.number == nil || *e.number != number || e.kind == EventTermsChanged || e.kind == EventNoticeSent { // which have many recipients, counted
 			continue
 		}
 		if e.details == nil {
@@ -187,7 +192,7 @@ type MessageResult struct {
 // has the message, or it was erased.
 func (s *Store) FinishMessage(ctx context.Context, m Message, r MessageResult) (bool, error) {
 	tag, err := s.db.Exec(ctx, finishMessageSQL, pgx.StrictNamedArgs{
-		"at": s.at, "tenant": m.TenantID, "id": m.ID, "state": r.State, "error": r.Error, "subject": r.Subject, "text": r.Text,
+		"at": s.at, "tenant": m.TenantID, "id": m.ID, "state": r.State, "error": r.Error, "subject": r.Subject, "text": m.textToKeep(r.Text),
 		"again": r.Again, "lease": m.SendingUntil,
 	})
 	if err != nil {
@@ -209,6 +214,7 @@ type Letter struct {
 	// Pointless: the state has moved on and the text would be wrong now.
 	Pointless bool
 	Bookings  []Booking // KindMyLinks: live reservations and entries of the address
+	Staff     *StaffLetter
 }
 
 // Booking is a line of "my reservations": one of the two is set.
@@ -226,6 +232,10 @@ func (s *Store) Letter(ctx context.Context, m Message) (Letter, error) {
 	var err error
 	if l.Tenant, err = s.TenantByID(ctx, m.TenantID); err != nil {
 		return Letter{}, err
+	}
+	if m.Kind.ToStaff() {
+		l.Staff, l.Pointless, err = s.staffLetter(ctx, m)
+		return l, err
 	}
 	if m.Kind == KindMyLinks {
 		l.Bookings, err = s.bookingsOf(ctx, m.TenantID, m.Recipient)
@@ -278,6 +288,8 @@ func (l Letter) pointless() bool {
 		return l.Reservation.State != Confirmed || l.Reservation.EmailNew != l.Message.Recipient || l.Reservation.EmailChangeOver(l.Reservation.Now)
 	case KindLapsed:
 		return over
+	case KindNotice:
+		return over || l.noticeMissed()
 	}
 	return false
 }

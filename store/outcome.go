@@ -42,6 +42,8 @@ const (
 	BelowTaken     Outcome = "below_taken"      // the capacity can't be lower than the seats taken
 	Overlaps       Outcome = "overlaps"         // the resource is in another slot at that time
 	TooManyChanges Outcome = "too_many_changes" // as many new addresses were named for this booking as may be
+	LastOwner      Outcome = "last_owner"       // a team keeps an owner
+	AlreadyInTeam  Outcome = "already_in_team"  // who is invited belongs to the team
 	Busy           Outcome = "busy"             // a lock or the database could not be had in time; nothing is known to have happened
 )
 
@@ -49,7 +51,7 @@ const (
 var Outcomes = []Outcome{
 	NotFound, NotOwner, Expired, Over, TooLate, TooEarly, Closed, SoldOut, TermsChanged, Conflict, KeyReused,
 	AlreadyBooked, AlreadyWaiting, TooManyHolds, PartyTooLarge, SeatsFree, WaitlistOff, WaitlistFull, OrderRules,
-	NotExtendable, BelowTaken, Overlaps, TooManyChanges, Busy,
+	NotExtendable, BelowTaken, Overlaps, TooManyChanges, LastOwner, AlreadyInTeam, Busy,
 }
 
 // violated reports whether err is a violation of the named unique or exclusion constraint.

@@ -135,25 +135,3 @@ LIMIT 2000`
 func (s *Store) Roster(ctx context.Context, tenant, slot string) ([]Reservation, error) {
 	return list[Reservation](ctx, s.db, rosterSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "slot": slot})
 }
-
-const searchSQL = `-- search reservations
-SELECT ` + reservationColumns + `, coalesce(@at::timestamptz, statement_timestamp()) AS now
-FROM reservations r
-WHERE r.tenant_id = @tenant AND r.erased_at IS NULL AND r.state IN ('held', 'confirmed', 'cancelled')
-	AND (r.number = upper(@text) OR lower(r.email) = lower(@text) OR r.name ILIKE @like OR r.kana ILIKE @kana OR (@digits <> '' AND r.phone LIKE '%' || @digits))
-ORDER BY r.created_at DESC LIMIT 50`
-
-// Search finds reservations by number, e-mail, part of the name or kana, or the last digits of the phone.
-func (s *Store) Search(ctx context.Context, tenant, text string) ([]Reservation, error) {
-	text = NormalizeText(text)
-	if text == "" {
-		return nil, nil
-	}
-	digits := ""
-	if onlyDigits := keepDigits(text); len(onlyDigits) >= 4 && len(onlyDigits) == len(text) {
-		digits = onlyDigits
-	}
-	return list[Reservation](ctx, s.db, searchSQL, pgx.StrictNamedArgs{
-		"at": s.at, "tenant": tenant, "text": text, "like": "%" + escapeLike(text) + "%", "kana": "%" + escapeLike(NormalizeKana(text)) + "%", "digits": digits,
-	})
-}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -316,6 +315,9 @@ func (t *slotTx) changeTerms(ctx context.Context, req TermsRequest) error {
 	details["terms_version"] = t.slot.TermsVersion
 	details["from_starts_at"], details["to_starts_at"] = was.StartsAt, t.slot.StartsAt
 	number := t.event(EventTermsChanged, "", 0, 0, details)
+	if t.s.undo {
+		return nil // what is taken back need not be told: as many messages as there are bookings
+	}
 	before := len(t.outbox)
 	for _, r := range confirmed {
 		t.toReservation(KindChanged, r, number, told)
@@ -395,65 +397,6 @@ func (t *slotTx) writePolicies(ctx context.Context, p Policies) error {
 	args := p.args()
 	args["tenant"], args["slot"], args["order_until"] = t.tenant, t.slot.ID, t.slot.OrderUntil
 	return t.exec(ctx, 1, writePoliciesSQL, args)
-}
-
-const setServicePoliciesSQL = `-- set policies of a service
-UPDATE services SET policies = @policies::jsonb WHERE tenant_id = @tenant AND id = @service`
-
-const futureSlotsSQL = `-- future slots of a service
-SELECT id::text FROM slots WHERE tenant_id = @tenant AND service_id = @service AND status <> 'cancelled'
-	AND starts_at > coalesce(@at::timestamptz, statement_timestamp()) ORDER BY starts_at, id`
-
-// ChangePolicies stores what differs from the tenant's policies, as JSON, and
-// takes the result into each future slot, one short step each: lock, copy,
-// event, pass on. It gives the number of slots changed. Policies that can't hold are an error.
-func (s *Store) ChangePolicies(ctx context.Context, tenant, service string, overrides []byte, actor Actor) (int, error) {
-	sv, err := s.Service(ctx, tenant, service)
-	if err != nil {
-		return 0, err
-	}
-	if !json.Valid(overrides) {
-		return 0, fmt.Errorf("policies: not JSON")
-	}
-	sv.Overrides = overrides
-	policies, err := s.policiesOf(ctx, sv)
-	if err != nil {
-		return 0, err
-	}
-	if bad := policies.Problems(); len(bad) > 0 {
-		return 0, fmt.Errorf("policies can't hold: %v", bad)
-	}
-	if _, err := s.db.Exec(ctx, setServicePoliciesSQL, pgx.StrictNamedArgs{"tenant": tenant, "service": service, "policies": string(overrides)}); err != nil {
-		return 0, classify(err)
-	}
-	rows, err := s.db.Query(ctx, futureSlotsSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "service": service})
-	if err != nil {
-		return 0, classify(err)
-	}
-	slots, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return 0, classify(err)
-	}
-	for i, slot := range slots {
-		_, err := s.onSlot(ctx, "policies", tenant, slot, actor, func(ctx context.Context, t *slotTx) error {
-			if err := t.sweepOnly(ctx); err != nil {
-				return err
-			}
-			t.slot.take(policies)
-			if err := t.writePolicies(ctx, policies); err != nil {
-				return err
-			}
-			if err := t.rewriteReservations(ctx); err != nil {
-				return err
-			}
-			t.event(EventPolicyChanged, "", 0, 0, map[string]any{"waitlist_mode": policies.WaitlistMode, "fit": policies.Fit})
-			return nil
-		})
-		if err != nil {
-			return i, s.settle("policies", err)
-		}
-	}
-	return len(slots), nil
 }
 
 // NewSlot is a slot to be made; it ends after the service's duration. Capacity

@@ -218,6 +218,7 @@ func (s *Store) onSlotWith(ctx context.Context, step, tenant, slot string, actor
 func (s *Store) onSlots(ctx context.Context, step, tenant string, slots []string, actor Actor, opt stepOptions, f func(context.Context, *stepTx) error) ([]Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, LongestWait)
 	defer cancel()
+	opt.preview = opt.preview || s.undo
 	slots = slices.Compact(slices.Sorted(slices.Values(slots)))
 	var press time.Time
 	personTried := false

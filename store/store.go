@@ -18,6 +18,7 @@ type Store struct {
 	at     *time.Time
 	watch  Watch
 	aside  *setAside // of this instance's sweeps
+	undo   bool      // steps on slots are made and undone (see undone)
 }
 
 // Watch is told what happened, for metrics. It must be quick and safe for

@@ -33,6 +33,8 @@ type StaffFrame struct {
 	SignOutURL string
 	// VenuesURL leads to the choice of venue; empty for somebody with one venue.
 	VenuesURL string
+	// AccountURL leads to the person's own page; may be empty.
+	AccountURL string
 	// FailedMessages is the number of messages that were given up, shown at the link to the messages.
 	FailedMessages int
 	// SearchText refills the search box on the page of its results. It never stands in an address.
@@ -75,6 +77,8 @@ type StaffSignInPage struct {
 	Email string
 	// Errs are finished messages by field name: "email", "password".
 	Errs Errors
+	// ResetURL leads to a new password for somebody who has forgotten theirs.
+	ResetURL string
 	// Problem is said above the fields where no single field is at fault, such as a wrong pair.
 	Problem string
 	// RetryAfter is a finished sentence with the time of the next attempt; empty unless limited.
@@ -150,6 +154,17 @@ type StaffTodayPage struct {
 	UpdatedAt string
 	LiveURL   string // streams that something has changed
 
+	// Views are the day, the week and the month.
+	Views []StaffChoice
+	// Choosers narrow the slots to a service or a resource; Keep holds that for the form that jumps.
+	Choosers []StaffChooser
+	Keep     []Hidden
+	// AddURL is where slots are made; empty for those who may not.
+	AddURL string
+	// Holiday names a public holiday; Closed is a finished sentence where the venue is closed. Both may be empty.
+	Holiday string
+	Closed  string
+
 	Counts    StaffCounts
 	Attention StaffAttention
 	Slots     []StaffTodaySlot
@@ -180,7 +195,8 @@ func (a StaffAttention) Count() int {
 
 // StaffAlarm is an invariant that does not hold: the data contradict themselves.
 type StaffAlarm struct {
-	// Invariant is its name, "I1" to "I10".
+	// Slot is its id, Invariant its name, "I1" to "I10".
+	Slot      string
 	Invariant string
 	// Text is a finished sentence.
 	Text string
@@ -209,6 +225,7 @@ type StaffCall struct {
 
 // StaffLapsing is an open offer whose shown deadline is near.
 type StaffLapsing struct {
+	Entry    string
 	Name     string
 	Party    int
 	SlotText string
@@ -223,7 +240,9 @@ type StaffLapsing struct {
 type StaffTodaySlot struct {
 	ID  string
 	URL string
-	// Starts and Ends are times of day at the venue.
+	// Starts and Ends are times of day at the venue, Ends with its date where it is another day.
+	// Before says that it began on an earlier day.
+	Before   bool
 	Starts   string
 	Ends     string
 	Service  string
@@ -328,8 +347,15 @@ type StaffSlotPage struct {
 	Capacity  StaffCapacityForm
 	Book      StaffBookForm
 	CancelURL string
-	// PrintURL is the roster alone; may be empty.
+	// PrintURL is the roster alone, CSVURL the same as a file; either may be empty.
 	PrintURL string
+	CSVURL   string
+	// Shows are the parts of the roster that can be shown alone; SelectAllURL ticks every box.
+	Shows        []StaffFilter
+	SelectAllURL string
+	// TermsURL and MessageURL open steps; empty where the role or the state forbids them.
+	TermsURL   string
+	MessageURL string
 
 	// The addresses of the four switches; one that would change nothing is empty.
 	CloseURL  string
@@ -377,6 +403,10 @@ type StaffReservation struct {
 	PartyURL   string
 	PartyTyped string
 	PartyErr   string
+	// ContactURL opens the correction, MessagesURL what was sent to them, RebookURL the undoing of a cancel; may be empty.
+	ContactURL  string
+	MessagesURL string
+	RebookURL   string
 }
 
 // StaffEntry is one party of the waitlist.
@@ -409,14 +439,13 @@ type StaffEntry struct {
 	AcceptURL  string
 	DeclineURL string
 	ClaimURL   string
+	// PartyURL opens the step that makes the party smaller, MessagesURL what was sent to them.
+	PartyURL    string
+	MessagesURL string
+	// Ended says why an entry is over; may be empty.
+	Ended string
 	// OfferAhead says whom an offer would pass over, as a finished sentence; empty at the head.
 	OfferAhead string
-
-	// Open names the form that a refused press left open: "offer", "revoke" or "remove".
-	Open   string
-	Reason string
-	// ErrReason stands beside the reason of the open form.
-	ErrReason string
 }
 
 // StaffEvent is one line of the history.
@@ -429,6 +458,10 @@ type StaffEvent struct {
 	// Sentence says what happened, in words.
 	Sentence string
 	Reason   string
+	// Seats says how the seats changed, such as "−2 seats"; empty where they did not.
+	Seats string
+	// Notes are further sentences: who was not told, and why.
+	Notes []string
 }
 
 // StaffCapacityForm changes the number of seats.
@@ -438,8 +471,6 @@ type StaffCapacityForm struct {
 	// Least is the number of seats that nobody else can have.
 	Least int
 	Err   string
-	// MustMove names who would have to move first; each a finished text.
-	MustMove []StaffMustMove
 }
 
 // StaffMustMove is somebody who stands in the way of a smaller capacity.
@@ -470,7 +501,9 @@ type StaffBookForm struct {
 	Hint string
 	// JoinURL takes the same fields and puts the caller on the waitlist instead; empty while seats can be booked.
 	JoinURL string
-	Errs    Errors
+	// Questions are those of the service; a caller need not answer them.
+	Questions []Question
+	Errs      Errors
 }
 
 // StaffReasonForm is a reason as typed, with its error.
@@ -527,6 +560,8 @@ type StaffCancelPage struct {
 	Consequence []StaffConsequence
 	ActionURL   string
 	Reason      StaffReasonForm
+	// Silent ticks the box for a cancelling that is told to nobody.
+	Silent bool
 	// Problem is a finished message, such as when nothing was selected.
 	Problem string
 	Changed *StaffChanged

@@ -101,6 +101,7 @@ func staffTestRoster(say staffSay) []StaffReservation {
 		return StaffReservation{
 			ID: id, Number: number, Name: name, Kana: kana, Party: party, State: "confirmed", Phone: "090-2222-" + number[1:], PhoneURL: "tel:0902222" + number[1:], Source: "web", Email: "guest" + id + "@example.com",
 			AttendanceURL: StaffSlotAttendanceURL("aozora", "4"), CancelURL: StaffSlotCancelStepURL("aozora", "4", id), MoveURL: StaffSlotMoveStepURL("aozora", "4", id), PartyURL: StaffSlotPartyURL("aozora", "4"),
+			ContactURL: StaffReservationContactURL("aozora", "4", id), MessagesURL: StaffMessagesOfURL("aozora", id),
 		}
 	}
 	aoki := row("11", "A1042", "青木 さくら", "あおき さくら", 2)
@@ -130,7 +131,7 @@ func staffTestEntries(say staffSay) []StaffEntry {
 			ID: "33", Position: 3, Name: "山本 一家", Kana: "やまもと いっか", Party: 12, State: "waiting", Joined: say("10月7日（水）08:01", "Wed 7 Oct, 08:01"),
 			CannotFit: say("12名は定員10より多いので、案内されません。", "A party of 12 is larger than the capacity of 10: it cannot be offered seats."),
 			OfferURL:  StaffEntryOfferURL("aozora", "4", "33"), OfferAhead: say("鈴木 三郎様（2名）より先に案内することになります。", "This passes over 鈴木 三郎 (2)."), RemoveURL: StaffEntryRemoveURL("aozora", "4", "33"),
-			Open: "offer", ErrReason: say("理由を入力してください。あとから順番を説明できるようにするためです。", "Type a reason, so that the order can be explained later."),
+			PartyURL: StaffEntryPartyURL("aozora", "4", "33"), MessagesURL: StaffMessagesOfURL("aozora", "33"),
 		},
 	}
 }
@@ -153,7 +154,14 @@ func staffTestSlot(say staffSay) StaffSlotPage {
 		Capacity:  StaffCapacityForm{ActionURL: StaffSlotCapacityURL("aozora", "4"), Value: "10", Least: 10},
 		Book:      StaffBookForm{ActionURL: StaffSlotBookURL("aozora", "4"), IdempotencyKey: "k-1", PartySize: "1", JoinURL: StaffSlotJoinURL("aozora", "4"), Hint: say("いまは満席です。キャンセル待ちに入れるか、席を足して受けられます。", "It is full now. You can put the caller on the waitlist, or add seats.")},
 		CancelURL: StaffSlotCancelURL("aozora", "4"), CloseURL: StaffSlotCloseURL("aozora", "4"), PauseURL: StaffSlotPauseURL("aozora", "4"),
-		CancelSlotURL: StaffSlotCancelSlotURL("aozora", "4"), PrintURL: StaffSlotURL("aozora", "4"),
+		CancelSlotURL: StaffSlotCancelSlotURL("aozora", "4"), PrintURL: StaffSlotPrintURL("aozora", "4"), CSVURL: StaffSlotRosterCSVURL("aozora", "4"),
+		TermsURL: StaffSlotTermsURL("aozora", "4"), MessageURL: StaffSlotMessageURL("aozora", "4"), SelectAllURL: StaffSlotShowURL("aozora", "4", "", true),
+		Shows: []StaffFilter{
+			{say("すべて", "All"), StaffSlotShowURL("aozora", "4", "", false), 5, true},
+			{say("これから", "Expected"), StaffSlotShowURL("aozora", "4", "expected", false), 2, false},
+			{say("来店済み", "Arrived"), StaffSlotShowURL("aozora", "4", "arrived", false), 1, false},
+			{say("来店なし", "No-show"), StaffSlotShowURL("aozora", "4", "no_show", false), 1, false},
+		},
 	}
 }
 
@@ -229,10 +237,8 @@ func slotStaffStories() []staffStory {
 		}},
 		{"slot", func(say staffSay) templ.Component {
 			p := staffTestSlot(say)
-			p.Waitlist[2].Open, p.Waitlist[2].ErrReason = "", ""
 			return StaffSlot(p)
 		}},
-		{"slot_reason", func(say staffSay) templ.Component { return StaffSlot(staffTestSlot(say)) }},
 		{"slot_cancelled", func(say staffSay) templ.Component {
 			p := staffTestSlot(say)
 			p.Slot.State, p.Slot.Bar, p.Slot.Waiting, p.Slot.Arrived, p.Slot.Rule = "cancelled", StaffBar{Capacity: 10, Free: 10}, 0, 0, ""
@@ -242,7 +248,6 @@ func slotStaffStories() []staffStory {
 		}},
 		{"slot_result", func(say staffSay) templ.Component {
 			p := staffTestSlot(say)
-			p.Waitlist[2].Open, p.Waitlist[2].ErrReason = "", ""
 			p.Result = &StaffResult{Title: say("青木 さくら様の予約を取り消しました", "The booking of 青木 さくら is cancelled"), Lines: []StaffResultLine{
 				{Text: say("2席を 鈴木 三郎様（2名）に 15:10 まで案内しました。", "2 seats were offered to 鈴木 三郎 (2) until 15:10."), URL: "#entry-32"},
 				{Text: say("メールアドレスがないため、お電話が必要です。", "There is no e-mail address: somebody has to call."), Call: true, Phone: "090-3333-4444", PhoneURL: "tel:09033334444"},
@@ -252,7 +257,6 @@ func slotStaffStories() []staffStory {
 		{"slot_changed", func(say staffSay) templ.Component {
 			p := staffTestSlot(say)
 			p.Book.Name, p.Book.Phone, p.Book.Note = "渡辺 葵", "090-7777-8888", say("初めて", "First time")
-			p.Waitlist[2].Open, p.Waitlist[2].ErrReason = "", ""
 			p.Changed = &StaffChanged{
 				Events: staffTestEvents(say)[:2], Pressed: say("渡辺 葵様（1名）の予約を、いまの状態で受けますか。", "Book 渡辺 葵 (1) as things stand now?"),
 				AgainURL: StaffSlotBookURL("aozora", "4"), AgainText: say("それでも予約する", "Book all the same"), BackURL: StaffSlotURL("aozora", "4"),
@@ -266,17 +270,6 @@ func slotStaffStories() []staffStory {
 			p.Book.Name, p.Book.PartySize, p.Book.Email = "", "99", "a@"
 			p.Book.Errs = Errors{"name": say("お名前を入力してください。", "Type the name."), "party_size": say("1〜4名で入力してください。", "Between 1 and 4."), "email": say("メールアドレスの形をご確認ください。", "Check the e-mail address."), "reason": say("理由を入力してください。", "Type a reason.")}
 			p.Book.Beyond = true
-			p.Waitlist[2].Open, p.Waitlist[2].ErrReason = "", ""
-			return StaffSlot(p)
-		}},
-		{"slot_capacity", func(say staffSay) templ.Component {
-			p := staffTestSlot(say)
-			p.Waitlist[2].Open, p.Waitlist[2].ErrReason = "", ""
-			p.Capacity.Value, p.Capacity.Err = "4", say("いま10席が埋まっているので、4にはできません。", "10 seats are taken, so it cannot be 4.")
-			p.Capacity.MustMove = []StaffMustMove{
-				{Text: say("佐々木 みどり様（1名）", "佐々木 みどり (1)"), URL: StaffSlotMoveStepURL("aozora", "4", "13")},
-				{Text: say("田中 次郎様への案内（2名、14:42 まで）", "Offer to 田中 次郎 (2, until 14:42)")},
-			}
 			return StaffSlot(p)
 		}},
 		{"slot_empty", func(say staffSay) templ.Component {
@@ -293,7 +286,7 @@ func slotStaffStories() []staffStory {
 			p.Slot.State, p.Slot.Bar = "few", StaffBar{Capacity: 10, Booked: 8, Free: 2}
 			for i := range p.Waitlist {
 				e := &p.Waitlist[i]
-				e.State, e.Until, e.AcceptURL, e.DeclineURL, e.RevokeURL, e.Open = "waiting", Deadline{}, "", "", "", ""
+				e.State, e.Until, e.AcceptURL, e.DeclineURL, e.RevokeURL = "waiting", Deadline{}, "", "", ""
 				e.ClaimURL = StaffEntryClaimURL("aozora", "4", e.ID)
 			}
 			return StaffSlot(p)

@@ -154,21 +154,6 @@ func staffLeft(ctx context.Context, seconds int) string {
 	}
 }
 
-// staffOpenReason gives back what was typed, to the form in which it was typed.
-func staffOpenReason(e StaffEntry, kind string) string {
-	if e.Open == kind {
-		return e.Reason
-	}
-	return ""
-}
-
-func staffOpenReasonError(e StaffEntry, kind string) string {
-	if e.Open == kind {
-		return e.ErrReason
-	}
-	return ""
-}
-
 // staffMaxCells is the largest capacity that is drawn seat by seat.
 const staffMaxCells = 24
 
@@ -349,6 +334,8 @@ var staffEventKeys = map[string]i18n.Key{
 	"terms_changed":    "staff.event.terms_changed",
 	"policy_changed":   "staff.event.policy_changed",
 	"slot_cancelled":   "staff.event.slot_cancelled",
+	"notice_sent":      "staff.event.notice_sent",
+	"erased":           "staff.event.erased",
 	"refused_late":     "staff.event.refused_late",
 }
 
@@ -387,9 +374,6 @@ func staffSlotErrors(p StaffSlotPage) (Errors, []Field) {
 	for _, r := range p.Roster {
 		add("party-"+r.ID, FieldPartySize, r.PartyErr)
 	}
-	for _, e := range p.Waitlist {
-		add(e.Open+"-"+e.ID, FieldReason, e.ErrReason)
-	}
 	add("book-name", FieldName, p.Book.Errs[FieldName])
 	add("book-party", FieldPartySize, p.Book.Errs[FieldPartySize])
 	add("book-phone", FieldPhone, p.Book.Errs[FieldPhone])
@@ -397,6 +381,9 @@ func staffSlotErrors(p StaffSlotPage) (Errors, []Field) {
 	add("book-email", FieldEmail, p.Book.Errs[FieldEmail])
 	add("book-note", FieldNote, p.Book.Errs[FieldNote])
 	add("book-reason", FieldReason, p.Book.Errs[FieldReason])
+	for _, q := range p.Book.Questions {
+		add(FieldAnswer+q.ID, FieldAnswer+q.ID, p.Book.Errs[FieldAnswer+q.ID])
+	}
 	add("capacity-value", FieldCapacity, p.Capacity.Err)
 	return errs, order
 }

@@ -42,8 +42,12 @@ func picture(t store.Tenant, sv store.Service, lang string) *views.Picture {
 	if sv.Picture == nil {
 		return nil
 	}
+	alt := sv.PictureAlt.In(lang)
+	if alt == "" {
+		alt = sv.Name.In(lang)
+	}
 	return &views.Picture{
-		URL: views.PictureURL(t.Slug, sv.Slug, sv.Picture.Hash), Alt: sv.Name.In(lang), Width: sv.Picture.Width, Height: sv.Picture.Height,
+		URL: views.PictureURL(t.Slug, sv.Slug, sv.Picture.Hash), Alt: alt, Width: sv.Picture.Width, Height: sv.Picture.Height,
 	}
 }
 

@@ -57,6 +57,8 @@ var answers = map[store.Outcome]answerTo{
 	store.BelowTaken:     {http.StatusConflict, nextNone, views.FlashRefused, "below_taken"},
 	store.Overlaps:       {http.StatusConflict, nextNone, views.FlashRefused, "overlaps"},
 	store.TooManyChanges: {http.StatusConflict, nextCall, views.FlashRefused, "too_many_changes"},
+	store.LastOwner:      {http.StatusConflict, nextNone, views.FlashRefused, "last_owner"},
+	store.AlreadyInTeam:  {http.StatusConflict, nextNone, views.FlashInfo, "already_in_team"},
 	store.Busy:           {http.StatusServiceUnavailable, nextAgain, views.FlashRefused, "busy"},
 }
 

@@ -255,7 +255,8 @@ func (s *Server) holdPage(w http.ResponseWriter, r *http.Request, p shownReserva
 func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReservation) error {
 	ctx, t := r.Context(), venue(r)
 	c, loc := i18n.In(ctx), t.Location()
-	code, err := qrcode.New(p.res.Number, qrcode.Medium)
+	// Read with any camera at the counter it opens the check-in; to everybody else it is a closed door.
+	code, err := qrcode.New(s.cfg.PublicURL.JoinPath(views.StaffCheckinNumberURL(t.Slug, p.res.Number)).String(), qrcode.Medium)
 	if err != nil {
 		return fmt.Errorf("qr code: %w", err)
 	}

@@ -26,6 +26,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// RateLimit limits the POSTs of one address, per instance.
 	RateLimit bool
+	// OperatorAddsVenues keeps owners from adding further venues by themselves.
+	OperatorAddsVenues bool
 	Log       *slog.Logger
 	// Now is the clock for "today" in calendars and for sessions, nothing else:
 	// deadlines are the database's. Default: time.Now.
@@ -43,6 +45,9 @@ type Config struct {
 	Home string
 	// MailFrom is the address that messages come from, told to those who wait for one.
 	MailFrom string
+	// Alarms is what the last check of the invariants found, of all tenants; the
+	// day of a venue tells what concerns it. It must answer at once. nil: nothing is told.
+	Alarms func() []store.Invariant
 }
 
 // Server answers the requests of customers and staff. It may be used by many

@@ -29,6 +29,8 @@ const (
 	sessionSeen    = "seen"    // unix seconds of the last extension
 	sessionWaits   = "waits"   // ids of the waitlist entries that this browser has made
 	sessionStaff   = "staff"   // id of the member of staff who is signed in
+	sessionHandle  = "handle"  // names this session to that person; opens nothing
+	sessionHalf    = "half"    // who has given a password and not yet the code
 )
 
 // sessionLifetime is how long a browser is known after its last press.
@@ -70,7 +72,7 @@ func (s *Server) session(next http.Handler) http.Handler {
 		}
 		r = r.WithContext(ctx)
 		s.refresh(r)
-		sw := &sessionWriter{ResponseWriter: w, s: s, r: r}
+		sw := &sessionWriter{ResponseWriter: w, s: s, r: r, loaded: s.sessions.Token(ctx)}
 		next.ServeHTTP(sw, r)
 		sw.save()
 	})
@@ -96,6 +98,8 @@ type sessionWriter struct {
 	s     *Server
 	r     *http.Request
 	saved bool
+	// loaded is the token that the request came with, if it stood for a session.
+	loaded string
 }
 
 func (w *sessionWriter) WriteHeader(status int) {
@@ -122,7 +126,7 @@ func (w *sessionWriter) save() {
 		// What a press did stands even if its visitor has left or was slow.
 		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 		defer cancel()
-		token, expiry, err := m.Commit(saving)
+		token, expiry, err := m.Commit(w.note(saving))
 		if err != nil {
 			w.s.log.ErrorContext(ctx, "session not saved", "request", middleware.GetReqID(ctx), "error", err)
 			return
@@ -132,6 +136,16 @@ func (w *sessionWriter) save() {
 		m.WriteSessionCookie(ctx, w.ResponseWriter, "", time.Time{})
 	case scs.Unmodified:
 	}
+}
+
+// note says about the session what its table keeps besides the data.
+func (w *sessionWriter) note(ctx context.Context) context.Context {
+	m := w.s.sessions
+	n := store.SessionNote{Loaded: w.loaded != "" && m.Token(ctx) == w.loaded, StaffID: m.GetString(ctx, sessionStaff), Handle: m.GetString(ctx, sessionHandle)}
+	if n.StaffID != "" {
+		n.Device = device(w.r.UserAgent())
+	}
+	return store.NoteSession(ctx, n)
 }
 
 // visitor is the owner of this browser's holds; it is made at the first press.

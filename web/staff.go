@@ -192,8 +192,12 @@ func (s *Server) withMembership(next http.Handler) http.Handler {
 }
 
 // toSignIn sends somebody who is not signed in to the form, which leads back to
-// the page that they wanted. A press is not kept: they come back to its page.
+// the page that they wanted. After a press they come back to its page; what they
+// typed for a slot is kept in the answer (see keepPress).
 func (s *Server) toSignIn(w http.ResponseWriter, r *http.Request) error {
+	if kept, err := s.keepPress(w, r); kept || err != nil {
+		return err
+	}
 	back := r.URL.RequestURI()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		switch slug, slot := chi.URLParam(r, "tenant"), slotOfPath(r.URL.Path); {
@@ -255,7 +259,7 @@ func (s *Server) staffPage(r *http.Request, section, title, self string) (views.
 	}
 	frame := views.StaffFrame{
 		Venue: t.Name, Member: c.called(), Section: section, TodayURL: views.StaffTodayURL(t.Slug), MessagesURL: views.StaffMailURL(t.Slug),
-		SearchURL: views.StaffSearchURL(t.Slug), SignOutURL: views.StaffSignOutURL(), FailedMessages: counts[store.MessageFailed],
+		SearchURL: views.StaffSearchURL(t.Slug), SignOutURL: views.StaffSignOutURL(), AccountURL: views.StaffAccountURL(), FailedMessages: counts[store.MessageFailed],
 	}
 	frame.Nav = s.staffNav(t, c)
 	if c.venues > 1 {

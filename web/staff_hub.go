@@ -17,6 +17,10 @@ type navLink struct {
 
 // navLinks is the menu besides the day and the messages, in order.
 var navLinks = []navLink{
+	{"calendar", views.StaffCalendarURL, lookAtTheDay},
+	{"checkin", views.StaffCheckinURL, serveCustomers},
+	{"people", views.StaffPeopleURL, lookAtTheDay},
+	{"insight", views.StaffInsightURL, seeNumbers},
 	{"settings", views.StaffSettingsURL, lookAtTheDay},
 }
 
@@ -42,12 +46,38 @@ type hubLink struct {
 var settings = []struct {
 	key   string
 	links []hubLink
-}{}
+}{
+	{"offer", []hubLink{
+		{"services", views.StaffServicesURL, lookAtTheDay},
+		{"resources", views.StaffResourcesURL, setUp},
+		{"closed", views.StaffClosedURL, setUp},
+		{"schedules", views.StaffSchedulesURL, setUp},
+	}},
+	{"rules", []hubLink{
+		{"policies", views.StaffPoliciesURL, setUp},
+		{"rules", func(tenant string) string { return views.StaffRulesURL(tenant, "") }, lookAtTheDay},
+		{"rules_customers", views.StaffRulesCustomersURL, lookAtTheDay},
+		{"setup", views.StaffSetupURL, setUp},
+	}},
+	{"venue", []hubLink{
+		{"venue", views.StaffVenueURL, runVenue},
+		{"team", views.StaffTeamURL, runVenue},
+		{"api-keys", views.StaffAPIKeysURL, runVenue},
+		{"changes", views.StaffChangesURL, setUp},
+	}},
+	{"data", []hubLink{
+		{"exports", views.StaffExportsURL, takeData},
+	}},
+}
 
 // getSettings leads to what is set up rarely, as far as this person may do it.
 func (s *Server) getSettings(w http.ResponseWriter, r *http.Request) error {
 	ctx, t, c := r.Context(), venue(r), me(r)
 	v := views.StaffHubPage{Title: i18n.T(ctx, "staff.nav.settings")}
+	var err error
+	if v.Groups, err = s.startHere(r); err != nil {
+		return err
+	}
 	for _, group := range settings {
 		g := views.StaffHubGroup{Title: i18n.T(ctx, i18n.Key("settings.group."+group.key))}
 		for _, l := range group.links {
@@ -61,7 +91,6 @@ func (s *Server) getSettings(w http.ResponseWriter, r *http.Request) error {
 			v.Groups = append(v.Groups, g)
 		}
 	}
-	var err error
 	if v.Page, v.Staff, err = s.staffPage(r, "settings", v.Title, views.StaffSettingsURL(t.Slug)); err != nil {
 		return err
 	}

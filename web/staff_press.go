@@ -37,12 +37,17 @@ const (
 	stepMove       staffStep = "move"
 	stepParty      staffStep = "party"
 	stepContact    staffStep = "contact"
+	stepRebook     staffStep = "rebook"
+	stepTerms      staffStep = "terms"
+	stepMessage    staffStep = "message"
+	stepEntryParty staffStep = "entry_party"
 )
 
 // staffSteps lists every step, for tests that demand words for each.
 var staffSteps = []staffStep{
 	stepCancel, stepCancelSlot, stepCapacity, stepBook, stepJoin, stepClose, stepReopen, stepPause, stepResume, stepOffer, stepRevoke, stepRemove,
 	stepAccept, stepDecline, stepClaim, stepMove, stepParty, stepContact,
+	stepRebook, stepTerms, stepMessage, stepEntryParty,
 }
 
 // takesAway are the steps whose button is one that destroys.
@@ -70,6 +75,8 @@ type staffDone struct {
 	Frees   bool        `json:"frees,omitempty"`  // it can have freed seats: say who has them
 	Offered []seatsKept `json:"offered,omitempty"`
 	Told    []string    `json:"told,omitempty"`
+	Silent  bool        `json:"silent,omitempty"` // by choice, nobody was told
+	Says    []i18n.Key  `json:"says,omitempty"`   // further sentences
 }
 
 // seatsKept is an offer that followed.
@@ -145,7 +152,7 @@ func (s *Server) press(w http.ResponseWriter, r *http.Request, p staffPress) err
 		return back(http.StatusConflict, slotPress{changed: &changed})
 	}
 	s.noteRefusal(r, o)
-	return back(answerFor(o).status, slotPress{problem: s.refusal(r, o), least: o == store.BelowTaken})
+	return back(answerFor(o).status, slotPress{problem: s.refusal(r, o), refused: o})
 }
 
 // refusal says an outcome to staff.
@@ -282,23 +289,61 @@ func (c counter) result(ctx context.Context, d staffDone, others map[string]stor
 			line("staff.then.open", "n", c.SeatsLeft)
 		}
 	}
-	// Whoever has no address learns of the end of a booking only from somebody who calls.
+	for _, key := range d.Says {
+		if i18n.Has(key) { // the session may be of another version
+			line(key, "n", d.N)
+		}
+	}
+	c.toldInto(ctx, d, line, call)
+	v.Lines = append(v.Lines, c.undoLinks(ctx, d)...)
+	return v
+}
+
+// tellsEach are the steps that write to each of those that they were about.
+var tellsEach = []staffStep{stepCancel, stepCancelSlot, stepTerms, stepMessage, stepRebook, stepBook, stepRevoke, stepRemove}
+
+// toldInto says how many were written to, and whom somebody has to call: whoever
+// has no address learns of it by no other way.
+func (c counter) toldInto(ctx context.Context, d staffDone, line func(i18n.Key, ...any), call func(name, e164 string)) {
+	switch {
+	case d.Silent:
+		line("staff.then.silent")
+		return
+	case !slices.Contains(tellsEach, d.Step):
+		return
+	}
 	mails := 0
-	if d.Step == stepCancel || d.Step == stepCancelSlot {
-		for _, id := range d.IDs {
-			name, email, number := c.person(id)
-			switch {
-			case email != "":
-				mails++
-			case name != "" || number != "":
-				call(name, number)
-			}
+	for _, id := range d.IDs {
+		name, email, number := c.person(id)
+		switch {
+		case email != "":
+			mails++
+		case name != "" || number != "":
+			call(name, number)
 		}
 	}
 	if mails > 0 {
 		line("staff.then.mails", "n", mails)
 	}
-	return v
+}
+
+// mostUndoLinks is how many bookings of one press lead straight to their undoing; the roster leads to the others.
+const mostUndoLinks = 5
+
+// undoLinks lead back from a wrong cancel, right where it is seen.
+func (c counter) undoLinks(ctx context.Context, d staffDone) []views.StaffResultLine {
+	if d.Step != stepCancel || c.over() {
+		return nil
+	}
+	var out []views.StaffResultLine
+	for _, id := range d.IDs[:min(len(d.IDs), mostUndoLinks)] {
+		if r, here := c.reservation(id); here && r.State == store.Cancelled && r.Name != "" {
+			out = append(out, views.StaffResultLine{
+				Text: i18n.T(ctx, "staff.then.undo", "name", i18n.Isolate(r.Name)), URL: views.StaffReservationRebookURL(c.tenant.Slug, c.ID, r.ID),
+			})
+		}
+	}
+	return out
 }
 
 // person is who a reservation or an entry of the slot is for.
@@ -315,6 +360,11 @@ func (c counter) person(id string) (name, email, number string) {
 // consequences say before the press what a step would do, from the step itself
 // made and undone.
 func (c counter) consequences(ctx context.Context, change store.Change) []views.StaffConsequence {
+	return append(c.seatsFollow(ctx, change), c.farewells(ctx, change.Ended)...)
+}
+
+// seatsFollow says what becomes of the seats that a step frees.
+func (c counter) seatsFollow(ctx context.Context, change store.Change) []views.StaffConsequence {
 	var out []views.StaffConsequence
 	add := func(kind string, key i18n.Key, args ...any) {
 		out = append(out, views.StaffConsequence{Kind: kind, Text: i18n.T(ctx, key, args...)})
@@ -352,7 +402,7 @@ func (c counter) consequences(ctx context.Context, change store.Change) []views.
 	case change.Mode == string(store.FirstFit) && len(change.Offered) > 0:
 		add("offer", "staff.would.mode_first_fit")
 	}
-	return append(out, c.farewells(ctx, change.Ended)...)
+	return out
 }
 
 // farewells say who would be written to, and whom somebody has to call.

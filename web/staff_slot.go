@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,6 +163,15 @@ func (c counter) reservationView(ctx context.Context, r store.Reservation) views
 		v.PartyURL = views.StaffSlotPartyURL(slug, c.ID)
 		v.MoveURL = views.StaffSlotMoveStepURL(slug, c.ID, r.ID)
 	}
+	if r.State == store.Confirmed || r.State == store.Cancelled {
+		v.MessagesURL = views.StaffMessagesOfURL(slug, r.ID)
+	}
+	if r.State == store.Confirmed {
+		v.ContactURL = views.StaffReservationContactURL(slug, c.ID, r.ID)
+	}
+	if r.State == store.Cancelled && r.Name != "" && !c.over() {
+		v.RebookURL = views.StaffReservationRebookURL(slug, c.ID, r.ID)
+	}
 	if r.EndedAt != nil {
 		v.Ended = c.ended(ctx, r)
 	}
@@ -212,6 +222,13 @@ func (c counter) entryView(ctx context.Context, e store.Entry, place int, ahead 
 	}
 	v.Phone, v.PhoneURL = phone(c.tenant, e.Phone)
 	v.Answers = answered(ctx, c.service.Questions, e.Answers)
+	v.MessagesURL = views.StaffMessagesOfURL(slug, e.ID)
+	if e.EndedAt != nil {
+		v.Ended = c.moment(ctx, *e.EndedAt)
+		if e.State == store.Withdrawn && e.Reason != "" { // typed by staff; a code of ours where an entry was closed
+			v.Ended += " " + i18n.T(ctx, "staff.event.reason", "reason", e.Reason)
+		}
+	}
 	open := c.Status == store.SlotOpen && c.Now.Before(c.ClosesAt)
 	switch e.State {
 	case store.Offered:
@@ -220,6 +237,9 @@ func (c counter) entryView(ctx context.Context, e store.Entry, place int, ahead 
 		v.RevokeURL = views.StaffEntryRevokeURL(slug, c.ID, e.ID)
 	case store.Waiting:
 		v.RemoveURL = views.StaffEntryRemoveURL(slug, c.ID, e.ID)
+		if e.PartySize > 1 {
+			v.PartyURL = views.StaffEntryPartyURL(slug, c.ID, e.ID)
+		}
 		if e.PartySize > c.Capacity {
 			v.CannotFit = i18n.T(ctx, "staff.cannot_fit", "n", e.PartySize, "capacity", c.Capacity)
 		}
@@ -251,28 +271,12 @@ type bookForm struct {
 	errs   formErrors
 }
 
-// entryForm is the form of an entry that a refused press left open.
-type entryForm struct {
-	id, open, reason string
-	errs             formErrors
-}
-
-// partyForm is a new size as typed.
-type partyForm struct {
-	id, typed string
-	errs      formErrors
-}
-
 // slotPress is what a refused press leaves on the slot's page; the zero value is a plain look.
 type slotPress struct {
-	changed  *views.StaffChanged
-	problem  string
-	book     *bookForm
-	entry    entryForm
-	party    partyForm
-	capacity *string // as typed
-	least    bool    // it is below the seats taken: say who would have to move
-	errs     formErrors
+	changed *views.StaffChanged
+	problem string
+	refused store.Outcome // why; "" for a plain look, and where the form was stale
+	book    *bookForm
 }
 
 // How many events a page shows at first, and at most.
@@ -305,41 +309,91 @@ func (s *Server) staffSlotPage(w http.ResponseWriter, r *http.Request, status in
 	if err != nil {
 		return err
 	}
-	limit := eventsShown
-	if r.URL.Query().Get("history") == "all" {
-		limit = eventsMost
-	}
-	if v.History, err = s.history(r, c, 0, limit); err != nil {
+	if v.History, err = s.history(r, c, 0, eventsShown); err != nil {
 		return err
 	}
-	if limit == eventsShown && len(v.History) == limit {
-		v.OlderURL = c.url() + "?history=all#history"
+	if len(v.History) == eventsShown {
+		v.OlderURL = views.StaffSlotHistoryURL(t.Slug, c.ID, 0)
 	}
-	for _, res := range c.roster {
-		line := c.reservationView(ctx, res)
-		line.Told = told[res.ID]
-		if res.ID == press.party.id {
-			line.PartyTyped, line.PartyErr = press.party.typed, press.party.errs.in(ctx)[views.FieldPartySize]
-		}
-		switch {
-		case res.Live():
-			v.Roster = append(v.Roster, line)
-		case res.State == store.Cancelled || res.Name != "": // a hold that was given up has no name; the history tells of it
-			v.Gone = append(v.Gone, line)
-		}
-	}
-	c.waitlistInto(ctx, &v, told, press.entry)
+	c.rosterInto(ctx, &v, told, r.URL.Query())
+	c.waitlistInto(ctx, &v, told)
 	if !c.over() {
 		v.Book = c.bookView(ctx, press.book)
-		v.Capacity = c.capacityView(ctx, press)
+		v.Capacity = views.StaffCapacityForm{
+			ActionURL: views.StaffSlotCapacityURL(t.Slug, c.ID), Value: strconv.Itoa(c.Capacity), Least: c.Capacity - staffBar(c.Slot).Free,
+		}
 	}
 	v.CancelURL = views.StaffSlotCancelURL(t.Slug, c.ID)
+	v.PrintURL = views.StaffSlotPrintURL(t.Slug, c.ID)
+	if me(r).can(takeData) {
+		v.CSVURL = views.StaffSlotRosterCSVURL(t.Slug, c.ID)
+	}
 	c.switchesInto(&v)
 	return s.render(w, r, status, views.StaffSlot(v))
 }
 
+// The parts of the roster that can be shown alone.
+const (
+	showArrived  = "arrived"
+	showExpected = "expected"
+	showNoShow   = "no_show"
+)
+
+// shown reports whether a live reservation belongs to a part of the roster.
+func shown(r store.Reservation, part string) bool {
+	switch part {
+	case showArrived, showNoShow:
+		return r.State == store.Confirmed && r.Attendance == part
+	case showExpected:
+		return r.State == store.Confirmed && r.Attendance == ""
+	default:
+		return true
+	}
+}
+
+// rosterInto fills in the roster, or the part of it that the address asks for,
+// with every box ticked where it says so.
+func (c counter) rosterInto(ctx context.Context, v *views.StaffSlotPage, told map[string]string, q url.Values) {
+	part, all := q.Get(views.FieldShow), q.Get(views.FieldSelect) == "all"
+	if !slices.Contains([]string{showArrived, showExpected, showNoShow}, part) {
+		part = ""
+	}
+	counts := map[string]int{}
+	for _, res := range c.roster {
+		line := c.reservationView(ctx, res)
+		line.Told = told[res.ID]
+		switch {
+		case res.Live():
+			for _, p := range []string{"", showExpected, showArrived, showNoShow} {
+				if shown(res, p) {
+					counts[p]++
+				}
+			}
+			if shown(res, part) {
+				line.Selected = all
+				v.Roster = append(v.Roster, line)
+			}
+		case res.State == store.Cancelled || res.Name != "": // a hold that was given up has no name; the history tells of it
+			v.Gone = append(v.Gone, line)
+		}
+	}
+	if counts[""] > 1 || part != "" {
+		for _, p := range []struct {
+			part string
+			word i18n.Key
+		}{{"", "staff.roster.show_all"}, {showExpected, "staff.roster.show_expected"}, {showArrived, "staff.roster.show_arrived"}, {showNoShow, "staff.roster.show_no_show"}} {
+			v.Shows = append(v.Shows, views.StaffFilter{
+				Text: i18n.T(ctx, p.word), Count: counts[p.part], Current: p.part == part, URL: views.StaffSlotShowURL(c.tenant.Slug, c.ID, p.part, false),
+			})
+		}
+	}
+	if len(v.Roster) > 1 && !all {
+		v.SelectAllURL = views.StaffSlotShowURL(c.tenant.Slug, c.ID, part, true)
+	}
+}
+
 // waitlistInto fills in the waitlist: the live ones in order, the others apart.
-func (c counter) waitlistInto(ctx context.Context, v *views.StaffSlotPage, told map[string]string, form entryForm) {
+func (c counter) waitlistInto(ctx context.Context, v *views.StaffSlotPage, told map[string]string) {
 	var ahead []store.Entry
 	place := 0
 	for _, e := range c.entries {
@@ -352,9 +406,6 @@ func (c counter) waitlistInto(ctx context.Context, v *views.StaffSlotPage, told 
 		place++
 		line := c.entryView(ctx, e, place, ahead)
 		line.Told = told[e.ID]
-		if e.ID == form.id {
-			line.Open, line.Reason, line.ErrReason = form.open, form.reason, form.errs.in(ctx)[views.FieldReason]
-		}
 		if e.State == store.Waiting {
 			ahead = append(ahead, e)
 		}
@@ -379,6 +430,8 @@ func (c counter) switchesInto(v *views.StaffSlotPage) {
 		v.PauseURL = views.StaffSlotPauseURL(slug, c.ID)
 	}
 	v.CancelSlotURL = views.StaffSlotCancelSlotURL(slug, c.ID)
+	v.TermsURL = views.StaffSlotTermsURL(slug, c.ID)
+	v.MessageURL = views.StaffSlotMessageURL(slug, c.ID)
 }
 
 // bookView is the form for a caller, empty or as it was typed.
@@ -388,6 +441,11 @@ func (c counter) bookView(ctx context.Context, typed *bookForm) views.StaffBookF
 	v := views.StaffBookForm{
 		ActionURL: views.StaffSlotBookURL(slug, c.ID), IdempotencyKey: rand.Text(), PartySize: "1", Room: c.SeatsLeft,
 	}
+	answers := typedAnswers{}
+	if typed != nil {
+		answers = typed.typed.answers
+	}
+	v.Questions = answers.view(ctx, optional(c.service.Questions))
 	if c.Status != store.SlotOpen {
 		v.Room = 0
 	}
@@ -414,17 +472,9 @@ func (c counter) bookView(ctx context.Context, typed *bookForm) views.StaffBookF
 	return v
 }
 
-// capacityView is the form of the capacity. Where it was to go below the seats
-// taken it says who would have to move first.
-func (c counter) capacityView(ctx context.Context, press slotPress) views.StaffCapacityForm {
-	slug := c.tenant.Slug
-	v := views.StaffCapacityForm{ActionURL: views.StaffSlotCapacityURL(slug, c.ID), Value: strconv.Itoa(c.Capacity), Least: c.Capacity - staffBar(c.Slot).Free}
-	if press.capacity != nil {
-		v.Value, v.Err = *press.capacity, press.errs.in(ctx)[views.FieldCapacity]
-	}
-	if !press.least {
-		return v
-	}
+// mustMove names who stands in the way of a capacity below the seats taken.
+func (c counter) mustMove(ctx context.Context) []views.StaffMustMove {
+	var out []views.StaffMustMove
 	for _, r := range c.roster {
 		if !r.Live() {
 			continue
@@ -433,18 +483,18 @@ func (c counter) capacityView(ctx context.Context, press slotPress) views.StaffC
 		if r.State == store.Held {
 			m.Text = i18n.T(ctx, "staff.must_move.held", "n", r.PartySize, "time", c.moment(ctx, *r.ShownUntil))
 		} else {
-			m.URL = views.StaffSlotMoveStepURL(slug, c.ID, r.ID)
+			m.URL = views.StaffSlotMoveStepURL(c.tenant.Slug, c.ID, r.ID)
 		}
-		v.MustMove = append(v.MustMove, m)
+		out = append(out, m)
 	}
 	for _, e := range c.entries {
 		if e.State == store.Offered {
-			v.MustMove = append(v.MustMove, views.StaffMustMove{
+			out = append(out, views.StaffMustMove{
 				Text: i18n.T(ctx, "staff.must_move.offered", "name", called(ctx, e.Name), "n", e.PartySize, "time", c.moment(ctx, *e.ShownUntil)),
 			})
 		}
 	}
-	return v
+	return out
 }
 
 // toldBySubject says what the newest message to each party of the slot was and
@@ -479,18 +529,22 @@ func toldText(ctx context.Context, t store.Tenant, m store.Message, now time.Tim
 // history writes the newest events of the slot, newest first; with after > 0
 // only what changed since that version. At most four statements.
 func (s *Server) history(r *http.Request, c counter, after int64, limit int) ([]views.StaffEvent, error) {
-	ctx := r.Context()
-	events, err := s.store.History(ctx, c.tenant.ID, c.ID, after, limit)
+	events, err := s.store.History(r.Context(), c.tenant.ID, c.ID, after, limit)
 	if err != nil {
 		return nil, err
 	}
+	return s.sentences(r, c, events)
+}
+
+// sentences writes events as sentences, in their order.
+func (s *Server) sentences(r *http.Request, c counter, events []store.Event) ([]views.StaffEvent, error) {
 	known, err := s.loadEventNames(r, c, events)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]views.StaffEvent, 0, len(events))
 	for _, e := range events {
-		out = append(out, c.eventView(ctx, e, known))
+		out = append(out, c.eventView(r.Context(), e, known))
 	}
 	return out, nil
 }
@@ -589,16 +643,10 @@ func (c counter) eventView(ctx context.Context, e store.Event, n eventNames) vie
 	if e.Number != nil {
 		v.Number = strconv.FormatInt(*e.Number, 10)
 	}
-	// A booking by staff is held and confirmed in one press: there is no deadline to tell.
-	if booked, _ := e.Details["booked"].(bool); booked && e.Kind == store.EventHeld {
-		v.Sentence = i18n.T(ctx, "staff.event_booked", "actor", f.Actor, "who", f.Who, "n", f.Party)
+	if sentence := c.toldOtherwise(ctx, e, f); sentence != "" {
+		v.Sentence = sentence
 	}
-	if tell, chosen := e.Details["tell_vacancies"].(bool); chosen && e.Kind == store.EventEntryChanged {
-		v.Sentence = i18n.T(ctx, "staff.event_untold", "who", f.Who)
-		if tell {
-			v.Sentence = i18n.T(ctx, "staff.event_told", "who", f.Who)
-		}
-	}
+	v.Seats, v.Notes = seatsChanged(ctx, e), eventNotes(ctx, e)
 	// The reason of an ended entry is a code of ours, not what somebody typed.
 	if e.Kind != store.EventEntryClosed {
 		v.Reason = detail(e, "reason")

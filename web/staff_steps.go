@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -57,17 +56,17 @@ func (s *Server) getStaffCancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.cancelPage(w, r, http.StatusOK, ids, slotPress{}, views.StaffReasonForm{})
+	return s.cancelPage(w, r, http.StatusOK, ids, slotPress{}, views.StaffReasonForm{}, false)
 }
 
-func (s *Server) cancelPage(w http.ResponseWriter, r *http.Request, status int, ids []string, press slotPress, reason views.StaffReasonForm) error {
+func (s *Server) cancelPage(w http.ResponseWriter, r *http.Request, status int, ids []string, press slotPress, reason views.StaffReasonForm, silent bool) error {
 	ctx, t := r.Context(), venue(r)
 	c, err := s.loadCounter(r)
 	if err != nil {
 		return err
 	}
 	v := views.StaffCancelPage{
-		Slot: c.head(ctx), ActionURL: views.StaffSlotCancelURL(t.Slug, c.ID), Reason: reason, Problem: press.problem, Changed: press.changed,
+		Slot: c.head(ctx), ActionURL: views.StaffSlotCancelURL(t.Slug, c.ID), Reason: reason, Silent: silent, Problem: press.problem, Changed: press.changed,
 	}
 	var live []string
 	for _, id := range ids {
@@ -118,7 +117,9 @@ func (s *Server) postStaffCancel(w http.ResponseWriter, r *http.Request) error {
 	}
 	reason := f.text(views.FieldReason, longestReason)
 	form := views.StaffReasonForm{Reason: reason, Err: f.errs.in(r.Context())[views.FieldReason]}
-	back := func(status int, press slotPress) error { return s.cancelPage(w, r, status, ids, press, form) }
+	// Not to tell somebody takes an explicit choice, and the history says it.
+	silent := f.text(views.FieldSilent, 1) == "1"
+	back := func(status int, press slotPress) error { return s.cancelPage(w, r, status, ids, press, form, silent) }
 	if len(ids) == 0 || form.Err != "" {
 		return back(http.StatusUnprocessableEntity, slotPress{})
 	}
@@ -126,9 +127,9 @@ func (s *Server) postStaffCancel(w http.ResponseWriter, r *http.Request) error {
 		step: stepCancel, form: f, back: back, args: []any{"n", len(ids)},
 		do: func(version *int64) (staffDone, error) {
 			change, err := s.store.Cancel(r.Context(), store.CancelRequest{
-				TenantID: venue(r).ID, SlotID: slot, IDs: ids, Actor: me(r).actor(r), Reason: reason, Version: version,
+				TenantID: venue(r).ID, SlotID: slot, IDs: ids, Actor: me(r).actor(r), Reason: reason, Version: version, Silent: silent,
 			})
-			return staffDone{IDs: ids, N: len(ids)}.with(change), err
+			return staffDone{IDs: ids, N: len(ids), Silent: silent}.with(change), err
 		},
 		already: func(c counter) bool {
 			return !slices.ContainsFunc(ids, func(id string) bool {
@@ -167,7 +168,7 @@ func (s *Server) cancelSlotPage(w http.ResponseWriter, r *http.Request, status i
 	}
 	for _, e := range c.entries {
 		if e.Live() {
-			ended = append(ended, store.Reservation{Name: e.Name, Email: e.Email})
+			ended = append(ended, store.Reservation{Name: e.Name, Email: e.Email, Locale: e.Locale, Phone: e.Phone})
 			waiting++
 		}
 	}
@@ -175,7 +176,7 @@ func (s *Server) cancelSlotPage(w http.ResponseWriter, r *http.Request, status i
 	if waiting > 0 {
 		v.Consequence = append(v.Consequence, views.StaffConsequence{Kind: "warn", Text: i18n.T(ctx, "staff.would.close_waitlist", "n", waiting)})
 	}
-	v.Consequence = append(v.Consequence, c.farewells(ctx, ended)...)
+	v.Consequence = append(v.Consequence, c.mailsByLanguage(ctx, ended)...)
 	if v.Page, v.Staff, err = s.staffPage(r, "", i18n.T(ctx, "staff.cancel_slot.title"), self); err != nil {
 		return err
 	}
@@ -236,23 +237,20 @@ func (s *Server) postSwitch(step staffStep) handlerFunc {
 			return err
 		}
 		reason := f.text(views.FieldReason, longestReason)
-		if f.bad() {
-			return errBadRequest
+		back := func(status int, press slotPress) error {
+			return s.switchPage(w, r, step, status, press, views.StaffReasonForm{Reason: reason, Err: f.errs.in(r.Context())[views.FieldReason]})
 		}
-		return s.press(w, r, staffPress{step: step, form: f, already: already, do: func(version *int64) (staffDone, error) {
+		if f.bad() && (step == stepClose || step == stepPause) {
+			return errBadRequest // their forms have no such field
+		}
+		if f.bad() {
+			return back(http.StatusUnprocessableEntity, slotPress{})
+		}
+		return s.press(w, r, staffPress{step: step, form: f, already: already, back: back, do: func(version *int64) (staffDone, error) {
 			change, err := do(r.Context(), s.slotRequest(r, slot, reason, version))
 			return staffDone{}.with(change), err
 		}})
 	}
-}
-
-// getCapacity leads to the form, which stands on the slot's page.
-func (s *Server) getCapacity(w http.ResponseWriter, r *http.Request) error {
-	slot, err := slotParam(r)
-	if err != nil {
-		return err
-	}
-	return s.see(w, r, views.StaffSlotURL(venue(r).Slug, slot)+"#capacity", "")
 }
 
 func (s *Server) postCapacity(w http.ResponseWriter, r *http.Request) error {
@@ -264,12 +262,9 @@ func (s *Server) postCapacity(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	capacity := f.number(views.FieldCapacity, 0, mostSeats, "staff.err.capacity")
-	typed := f.text(views.FieldCapacity, 20)
-	back := func(status int, press slotPress) error {
-		press.capacity, press.errs = &typed, f.errs
-		return s.staffSlotPage(w, r, status, press)
-	}
+	form := capacityOf(f)
+	capacity := form.capacity
+	back := func(status int, press slotPress) error { return s.capacityPage(w, r, status, press, form) }
 	if f.bad() {
 		return back(http.StatusUnprocessableEntity, slotPress{})
 	}
@@ -286,13 +281,13 @@ func (s *Server) postCapacity(w http.ResponseWriter, r *http.Request) error {
 }
 
 // decodeBook reads the form for a caller: what was typed, and the contact of it.
-func decodeBook(f *form, t store.Tenant) (bookForm, int, store.Contact) {
+func decodeBook(f *form, t store.Tenant, asked []store.Question) (bookForm, int, store.Contact) {
 	b := bookForm{
 		party: f.text(views.FieldPartySize, 20), typed: decodeContact(f), beyond: f.text(views.FieldBeyond, 1) == "1", noMail: f.text(views.FieldNoMail, 1) == "1",
 		reason: f.text(views.FieldReason, longestReason), key: f.text(views.FieldIdempotencyKey, longestKey), errs: f.errs,
 	}
 	party := f.number(views.FieldPartySize, 1, mostParty, "staff.err.party")
-	contact := b.typed.contact(f.errs, needs{region: region(t)}, t.Locale)
+	contact := b.typed.contact(f.errs, needs{region: region(t), questions: optional(asked)}, t.Locale)
 	f.errs.hidden(views.FieldIdempotencyKey, views.FieldVersion)
 	return b, party, contact
 }
@@ -307,7 +302,11 @@ func (s *Server) postBook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t := venue(r)
-	b, party, contact := decodeBook(f, t)
+	questions, err := s.questionsOf(r, slot)
+	if err != nil {
+		return err
+	}
+	b, party, contact := decodeBook(f, t, questions)
 	if b.beyond && b.reason == "" {
 		f.errs.fault(views.FieldReason, "staff.err.reason_beyond")
 	}
@@ -326,11 +325,31 @@ func (s *Server) postBook(w http.ResponseWriter, r *http.Request) error {
 				TenantID: t.ID, SlotID: slot, PartySize: party, Contact: contact, Key: b.key, ExtraReason: extra, Silent: b.noMail,
 				Actor: me(r).actor(r), Version: version,
 			})
-			done := staffDone{IDs: []string{booked.ID}, N: party}.with(change)
+			done := staffDone{IDs: []string{booked.ID}, N: party, Silent: b.noMail}.with(change)
 			done.Frees = false
 			return done, err
 		},
 	})
+}
+
+// questionsOf are the questions of the slot's service.
+func (s *Server) questionsOf(r *http.Request, slot string) ([]store.Question, error) {
+	o, err := s.store.Slot(r.Context(), venue(r).ID, slot)
+	if err != nil {
+		return nil, err
+	}
+	sv, err := s.store.Service(r.Context(), venue(r).ID, o.ServiceID)
+	return sv.Questions, err
+}
+
+// optional gives questions that need not be answered: whoever is on the
+// telephone is asked what there is time for, and the page of the booking asks for the rest.
+func optional(questions []store.Question) []store.Question {
+	out := slices.Clone(questions)
+	for i := range out {
+		out[i].Required = false
+	}
+	return out
 }
 
 // bookAgain shows the slot with the form for a caller as it was typed. A key
@@ -360,7 +379,11 @@ func (s *Server) postStaffJoin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t := venue(r)
-	b, party, contact := decodeBook(f, t)
+	questions, err := s.questionsOf(r, slot)
+	if err != nil {
+		return err
+	}
+	b, party, contact := decodeBook(f, t, questions)
 	back := s.bookAgain(w, r, b)
 	if f.bad() {
 		return back(http.StatusUnprocessableEntity, slotPress{})
@@ -375,69 +398,6 @@ func (s *Server) postStaffJoin(w http.ResponseWriter, r *http.Request) error {
 			return staffDone{IDs: []string{joined.ID}, N: joined.Place}, err
 		},
 	})
-}
-
-// entryOf reads the entry of the path, which must wait for the slot of the path.
-func (s *Server) entryOf(r *http.Request) (store.Entry, error) {
-	slot, err := slotParam(r)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	id := chi.URLParam(r, "entry")
-	if !store.ValidID(id) {
-		return store.Entry{}, store.NotFound
-	}
-	e, err := s.store.Entry(r.Context(), venue(r).ID, id)
-	if err == nil && e.SlotID != slot {
-		err = store.NotFound
-	}
-	return e, err
-}
-
-// postEntry is a step of staff on an entry that needs a reason.
-func (s *Server) postEntry(w http.ResponseWriter, r *http.Request, step staffStep, over store.EntryState, do func(context.Context, store.EntryRequest) (store.Change, error)) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	e, err := s.entryOf(r)
-	if err != nil {
-		return err
-	}
-	reason := f.text(views.FieldReason, longestReason)
-	if reason == "" {
-		f.errs.fault(views.FieldReason, "staff.err.reason")
-	}
-	back := func(status int, press slotPress) error {
-		press.entry = entryForm{id: e.ID, open: string(step), reason: reason, errs: f.errs}
-		return s.staffSlotPage(w, r, status, press)
-	}
-	if f.bad() {
-		return back(http.StatusUnprocessableEntity, slotPress{})
-	}
-	return s.press(w, r, staffPress{
-		step: step, form: f, back: back, args: []any{"name", called(r.Context(), e.Name), "n", e.PartySize},
-		do: func(version *int64) (staffDone, error) {
-			change, err := do(r.Context(), store.EntryRequest{TenantID: e.TenantID, ID: e.ID, Reason: reason, Actor: me(r).actor(r), Version: version})
-			return staffDone{IDs: []string{e.ID}, N: e.PartySize}.with(change), err
-		},
-		already: func(c counter) bool {
-			now, here := c.entry(e.ID)
-			return here && now.State == over
-		},
-	})
-}
-
-func (s *Server) postOfferTo(w http.ResponseWriter, r *http.Request) error {
-	return s.postEntry(w, r, stepOffer, store.Offered, s.store.OfferTo)
-}
-
-func (s *Server) postRevoke(w http.ResponseWriter, r *http.Request) error {
-	return s.postEntry(w, r, stepRevoke, store.Withdrawn, s.store.Revoke)
-}
-
-func (s *Server) postRemove(w http.ResponseWriter, r *http.Request) error {
-	return s.postEntry(w, r, stepRemove, store.Withdrawn, s.store.RemoveEntry)
 }
 
 // postAnswer is an answer that somebody gave by phone.
@@ -527,12 +487,9 @@ func (s *Server) postStaffParty(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.lostSight(w, r, err)
 	}
-	typed := f.text(views.FieldPartySize, 20)
-	party := f.number(views.FieldPartySize, 1, mostParty, "staff.err.party")
-	back := func(status int, press slotPress) error {
-		press.party = partyForm{id: res.ID, typed: typed, errs: f.errs}
-		return s.staffSlotPage(w, r, status, press)
-	}
+	size := sizeOf(f)
+	party := size.party
+	back := func(status int, press slotPress) error { return s.staffPartyPage(w, r, status, res.ID, press, size) }
 	if f.bad() {
 		return back(http.StatusUnprocessableEntity, slotPress{})
 	}
@@ -582,34 +539,6 @@ func (s *Server) postAttendance(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.see(w, r, views.StaffSlotURL(venue(r).Slug, res.SlotID)+"#reservation-"+res.ID, "")
-}
-
-// postContact corrects who a booking is for, also in a full slot.
-func (s *Server) postContact(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	res, err := s.reservationOf(r, f.text(views.FieldReservation, 40))
-	if err != nil {
-		return s.lostSight(w, r, err)
-	}
-	t := venue(r)
-	contact := decodeContact(f).contact(f.errs, needs{region: region(t)}, res.Locale)
-	if f.bad() {
-		faults := f.errs.in(r.Context())
-		var all []string
-		for _, field := range []string{"", views.FieldName, views.FieldKana, views.FieldEmail, views.FieldPhone, views.FieldNote} {
-			if faults[field] != "" {
-				all = append(all, faults[field])
-			}
-		}
-		return s.staffSlotPage(w, r, http.StatusUnprocessableEntity, slotPress{problem: strings.Join(all, " ")})
-	}
-	return s.press(w, r, staffPress{step: stepContact, form: f, args: []any{"name", called(r.Context(), res.Name)}, do: func(*int64) (staffDone, error) {
-		_, err := s.store.CorrectContact(r.Context(), store.ContactRequest{TenantID: res.TenantID, ID: res.ID, Contact: contact, Actor: me(r).actor(r)})
-		return staffDone{IDs: []string{res.ID}}, err
-	}})
 }
 
 // moveDays is how many days of targets a page shows.
@@ -663,6 +592,15 @@ func (s *Server) staffMovePage(w http.ResponseWriter, r *http.Request, status in
 	}
 	if earlier := time.Date(y, m, d-moveDays, 0, 0, 0, 0, loc); first.After(startOfDay(c.Now, loc)) {
 		v.EarlierURL = from(later(earlier, startOfDay(c.Now, loc)))
+	}
+	// The seats of a booking that moves away go where those of a cancelled one go.
+	change, err := s.store.PreviewCancel(ctx, store.CancelRequest{TenantID: t.ID, SlotID: c.ID, IDs: []string{res.ID}, Actor: me(r).actor(r)})
+	var o store.Outcome
+	switch {
+	case err == nil:
+		v.Consequence = c.seatsFollow(ctx, change)
+	case !errors.As(err, &o) || o == store.Busy:
+		return err
 	}
 	if res.Email != "" {
 		v.Consequence = append(v.Consequence, views.StaffConsequence{Kind: "mail", Text: i18n.T(ctx, "staff.would.mail_move", "name", called(ctx, res.Name))})

@@ -42,7 +42,7 @@ func decodeVenue(r *http.Request, n names, today time.Time) venueQuery {
 	if i := slices.IndexFunc(n.services, func(sv store.Service) bool { return sv.Active && sv.Slug == asked.Get("service") }); i >= 0 {
 		q.service = n.services[i]
 	}
-	if i := slices.IndexFunc(n.resources, func(r store.Resource) bool { return r.Slug == asked.Get("resource") }); i >= 0 {
+	if i := slices.IndexFunc(n.resources, func(r store.Resource) bool { return r.Active && r.Slug == asked.Get("resource") }); i >= 0 {
 		q.resource = n.resources[i]
 	}
 	if date, err := time.ParseInLocation(time.DateOnly, asked.Get("date"), today.Location()); err == nil {
@@ -505,7 +505,8 @@ func about(c *i18n.Catalog, t store.Tenant, n names, q venueQuery) *views.Servic
 
 // resourceChoices narrow the calendar to one resource, where there are several.
 func resourceChoices(c *i18n.Catalog, t store.Tenant, n names, q venueQuery) []views.Choice {
-	if len(n.resources) < 2 {
+	inUse := slices.DeleteFunc(slices.Clone(n.resources), func(r store.Resource) bool { return !r.Active })
+	if len(inUse) < 2 {
 		return nil
 	}
 	day := "" // the first day that has something, unless one was asked for
@@ -518,7 +519,7 @@ func resourceChoices(c *i18n.Catalog, t store.Tenant, n names, q venueQuery) []v
 		return views.Choice{Text: text, URL: views.VenueFilterURL(t.Slug, other.same(day)), Current: q.resource.ID == r.ID}
 	}
 	choices := []views.Choice{to(store.Resource{}, c.T("venue.any_resource"))}
-	for _, r := range n.resources {
+	for _, r := range inUse {
 		choices = append(choices, to(r, r.Name.In(c.Lang())))
 	}
 	return choices

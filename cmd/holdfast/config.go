@@ -35,6 +35,7 @@ type config struct {
 	Sweep          onOff      `env:"HOLDFAST_SWEEP" envDefault:"on" text:"on or off: close what is due in this process"`
 	Dispatch       onOff      `env:"HOLDFAST_DISPATCH" envDefault:"on" text:"on or off: send messages from this process"`
 	RateLimit      onOff      `env:"HOLDFAST_RATE_LIMIT" envDefault:"on" text:"on or off: limit how often one visitor may press"`
+	NewVenues      onOff      `env:"HOLDFAST_NEW_VENUES" envDefault:"on" text:"on or off: owners may add further venues by themselves"`
 	MetricsToken   string     `env:"HOLDFAST_METRICS_TOKEN" text:"opens /metrics to others than this machine"`
 }
 

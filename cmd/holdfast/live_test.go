@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -180,6 +181,56 @@ func TestAChangeByOneInstanceReachesTheViewersOfAnother(t *testing.T) {
 	for range more {
 	}
 	for range lines {
+	}
+	for _, log := range []string{p.log.String(), other.log.String()} {
+		if strings.Contains(log, "level=ERROR") {
+			t.Errorf("the log has errors:\n%s", log)
+		}
+	}
+}
+
+// TestTheStaffsDayFollowsEveryInstance opens the day at one instance and the calendar at another, and presses at
+// both: each follows at once, in place.
+func TestTheStaffsDayFollowsEveryInstance(t *testing.T) {
+	t.Parallel()
+	p := serveProduct(t, nil)
+	other := p.another(t)
+	slot := p.Slot(t, 5)
+	date := slot.StartsAt.In(p.Tenant.Location()).Format("2006-01-02")
+	counter := screenSize{"tablet", 1024, 768}
+	day, calendar := p.visitor(t, counter, true), p.visitor(t, counter, true)
+	for _, v := range []*visitor{day, calendar} {
+		v.signIn()
+	}
+	day.open("/staff/shop/today?date=" + date)
+	calendar.open(other.base + "/staff/shop/calendar?week=" + date) // a cookie is for all ports of a host
+	day.sees(`[data-slot="` + slot.ID + `"][data-seats-left="5"]`)
+	calendar.sees(`[data-slot="` + slot.ID + `"][data-seats-left="5"]`)
+	for _, v := range []*visitor{day, calendar} {
+		ask[bool](v, `window.samePage = true`)
+		ask[bool](v, `document.querySelector('[data-slot="`+slot.ID+`"] a').focus(), true`)
+	}
+	left, best := 5, time.Hour
+	for i, base := range []string{p.base, other.base, p.base} {
+		holdAt(t, base, slot, "a key of the counter, number "+string('a'+rune(i)))
+		left--
+		want := fmt.Sprintf(`[data-slot="%s"][data-seats-left="%d"]`, slot.ID, left)
+		began := time.Now()
+		day.sees(want)
+		calendar.sees(want)
+		best = min(best, time.Since(began))
+	}
+	if best > 3*time.Second { // sooner than the pages ask by themselves, which is every 15 s
+		t.Errorf("the quickest of three changes took %v", best)
+	}
+	for _, v := range []*visitor{day, calendar} {
+		if !ask[bool](v, `window.samePage && document.activeElement.matches('[data-slot="`+slot.ID+`"] a')`) {
+			t.Error("the page was loaded anew, or the focus was lost")
+		}
+	}
+	// Without a stream the poll brings it: the fallback is on the page, and needs nothing but the page.
+	if !ask[bool](day, `document.querySelector("#staff-day").getAttribute("hx-trigger").startsWith("every 15s")`) {
+		t.Error("nothing polls")
 	}
 	for _, log := range []string{p.log.String(), other.log.String()} {
 		if strings.Contains(log, "level=ERROR") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,6 +26,15 @@ type metrics struct {
 	oldest     prometheus.Gauge
 	messages   *prometheus.GaugeVec
 	violations *prometheus.GaugeVec
+	found      atomic.Pointer[[]store.Invariant] // by the last check
+}
+
+// alarms is what the last check found; nil before the first.
+func (m *metrics) alarms() []store.Invariant {
+	if found := m.found.Load(); found != nil {
+		return *found
+	}
+	return nil
 }
 
 func newMetrics() *metrics {
@@ -114,6 +124,7 @@ func (m *metrics) invariants(log *slog.Logger, s *store.Store) func(context.Cont
 			complain(ctx, log, "check failed", err)
 			return
 		}
+		m.found.Store(&report.Invariants)
 		for _, i := range report.Invariants {
 			m.violations.WithLabelValues(i.ID).Set(float64(i.Violations))
 			if i.Violations > 0 {

@@ -52,6 +52,7 @@ var rooms = []struct {
 		"web",
 		[]string{
 			"github.com/go-chi/chi/v5", "github.com/go-chi/httprate", "github.com/alexedwards/scs/v2", "github.com/alexedwards/argon2id", "github.com/skip2/go-qrcode",
+			"github.com/pquerna/otp", // codes of the second factor (RFC 6238)
 			"github.com/arran4/golang-ical", "github.com/a-h/templ", "golang.org/x/text", "holdfast/store", "holdfast/views", "holdfast/static",
 		},
 		map[string]string{

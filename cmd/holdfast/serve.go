@@ -116,8 +116,9 @@ func (p *program) run(ctx context.Context, c config, d *database, m *metrics, li
 	}
 	cfg := web.Config{
 		Store: d.store, Sessions: d.store.Sessions(), PublicURL: c.PublicURL.url, TrustedProxies: c.TrustedProxies,
-		RateLimit: bool(c.RateLimit), Log: p.log, MetricsHandler: m.handler(), MetricsToken: c.MetricsToken,
+		RateLimit: bool(c.RateLimit), OperatorAddsVenues: !bool(c.NewVenues), Log: p.log, MetricsHandler: m.handler(), MetricsToken: c.MetricsToken,
 		Ready: func(ctx context.Context) error { return ready(ctx, d) }, MailFrom: c.from(),
+		Alarms: m.alarms,
 	}
 	if c.SMTP == "" {
 		cfg.MailDir = filepath.Join(c.DataDir, "mail")

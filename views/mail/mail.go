@@ -36,11 +36,16 @@ const (
 	ConfirmEmail  Kind = "confirm_email" // to an address newly named for a booking
 	EmailChanged  Kind = "email_changed" // to the address that it had
 	MyBookings    Kind = "my_reservations"
+
+	StaffInvite          Kind = "staff_invite"           // to whom a team asks to join
+	StaffReset           Kind = "staff_reset"            // with the link for a new password
+	StaffPasswordChanged Kind = "staff_password_changed" // to whose password it is
+	Notice        Kind = "notice" // the venue's own words to the people of a slot
 )
 
 // Kinds lists every kind that has a text.
 var Kinds = []Kind{
-	Confirmed, Cancelled, Moved, Changed, SlotCancelled, Joined, Offer, Lapsed, Revoked, Vacancy, Reminder, ConfirmEmail, EmailChanged, MyBookings,
+	Confirmed, Cancelled, Moved, Changed, SlotCancelled, Joined, Offer, Lapsed, Revoked, Vacancy, Reminder, ConfirmEmail, EmailChanged, MyBookings, Notice,
 }
 
 // Letter is all that a text speaks of. Texts are in the reader's language;
@@ -67,7 +72,19 @@ type Letter struct {
 
 	Waitlist Waitlist // Joined
 	OffList  bool     // Revoked: the entry left the list; false: its offer was taken back
+	Again    bool     // Confirmed: it had been cancelled, and stands again under this number
+	Subject  string   // Notice: as the venue wrote it
+	Words    string   // Notice: the text as the venue wrote it, with its line breaks
 	Bookings []Booking
+	Staff    Staff // of the mails to staff
+}
+
+// Staff is what the mails to the staff of a venue speak of.
+type Staff struct {
+	Role      string // "owner", "manager" or "desk": what the reader is invited as
+	InvitedBy string // whoever invites; empty: not known
+	Email     string // with which the reader signs in
+	Reset     string // the page that asks for a new password
 }
 
 // By is who cancelled.
@@ -184,7 +201,11 @@ func (w *writer) write() (subject string) {
 	about := []any{"venue", oneLine(l.Venue.Name), "service", oneLine(l.Slot.Service), "date", w.c.DateShort(l.Slot.Start, l.Zone)}
 	switch l.Kind {
 	case Confirmed:
-		w.say("mail.confirmed.lead")
+		if l.Again {
+			w.say("mail.confirmed.again")
+		} else {
+			w.say("mail.confirmed.lead")
+		}
 		w.booking()
 		w.changes()
 		return w.c.T("mail.confirmed.subject", about...)
@@ -287,6 +308,40 @@ func (w *writer) write() (subject string) {
 		w.add(w.row("mail.row.service", l.Slot.Service), w.row("mail.row.when", w.span(l.Slot)))
 		w.say("mail.email_changed.unexpected")
 		return w.c.T("mail.email_changed.subject", about...)
+	case Notice:
+		if oneLine(l.Subject) == "" {
+			return ""
+		}
+		w.words(l.Words)
+		w.say("mail.notice.about")
+		w.booking()
+		if l.Number != "" {
+			w.changes()
+		} else {
+			w.follow("mail.joined.link", l.Link)
+		}
+		return w.c.T("mail.notice.subject", "venue", oneLine(l.Venue.Name), "subject", oneLine(l.Subject))
+	case StaffInvite:
+		if by := oneLine(l.Staff.InvitedBy); by != "" && !strings.Contains(by, "://") && !strings.Contains(strings.ToLower(by), "www.") {
+			w.say("mail.staff_invite.lead", "by", i18n.Isolate(by), "venue", i18n.Isolate(oneLine(l.Venue.Name)), "role", w.c.T(i18n.Key("mail.staff_invite.role."+l.Staff.Role)))
+		} else {
+			w.say("mail.staff_invite.lead.unknown", "venue", i18n.Isolate(oneLine(l.Venue.Name)), "role", w.c.T(i18n.Key("mail.staff_invite.role."+l.Staff.Role)))
+		}
+		w.follow("mail.staff_invite.link", l.Link)
+		w.say("mail.staff_invite.until", "time", w.at(l.Until))
+		w.say("mail.staff_invite.unexpected")
+		return w.c.T("mail.staff_invite.subject", about...)
+	case StaffReset:
+		w.say("mail.staff_reset.lead", "email", l.Staff.Email)
+		w.follow("mail.staff_reset.link", l.Link)
+		w.say("mail.staff_reset.until", "time", w.at(l.Until))
+		w.say("mail.staff_reset.unexpected")
+		return w.c.T("mail.staff_reset.subject")
+	case StaffPasswordChanged:
+		w.say("mail.staff_password_changed.lead", "email", l.Staff.Email)
+		w.say("mail.staff_password_changed.ended")
+		w.follow("mail.staff_password_changed.unexpected", l.Staff.Reset)
+		return w.c.T("mail.staff_password_changed.subject")
 	case MyBookings:
 		w.say("mail.mine.lead")
 		for _, b := range l.Bookings {
@@ -298,8 +353,31 @@ func (w *writer) write() (subject string) {
 	return ""
 }
 
+// words adds a text as somebody wrote it, paragraph by paragraph. Its lines stay
+// lines; what could pretend to be another part of the mail does not.
+func (w *writer) words(text string) {
+	var lines []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if line = oneLine(line); line == "" {
+			w.add(lines...)
+			lines = nil
+			continue
+		}
+		lines = append(lines, line)
+	}
+	w.add(lines...)
+}
+
+// toStaff reports whether it is staff who read the letter, not customers.
+func (l Letter) toStaff() bool {
+	return l.Kind == StaffInvite || l.Kind == StaffReset || l.Kind == StaffPasswordChanged
+}
+
 func (w *writer) greet() {
 	name := oneLine(w.l.Name)
+	if name == "" && w.l.toStaff() {
+		return // not a customer, and nobody we know yet
+	}
 	// A form can be sent with somebody else's address and words of a stranger
 	// as the name: our mail must not carry a stranger's link to them.
 	if name == "" || strings.Contains(name, "://") || strings.Contains(strings.ToLower(name), "www.") {
@@ -448,7 +526,7 @@ func (w *writer) footer() {
 		w.row("mail.row.email", v.Email),
 		v.Link,
 	)
-	if w.l.Kind != MyBookings && v.FindLink != "" {
+	if w.l.Kind != MyBookings && !w.l.toStaff() && v.FindLink != "" {
 		w.follow("mail.footer.find", v.FindLink)
 	}
 	if v.Email != "" {

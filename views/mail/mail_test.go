@@ -77,6 +77,20 @@ func letter(t *testing.T, kind Kind, lang string) Letter {
 		l.Link = "https://holdfast.example/minamo/waitlist/token"
 	case ConfirmEmail:
 		l.Link, l.Until = "https://holdfast.example/minamo/email-changes/token", slot.Start.Add(-48*time.Hour)
+	case Notice:
+		l.Number, l.Link = "K7P2M4X", "https://holdfast.example/minamo/reservations/token"
+		l.Subject = text("駐車場が使えません", "No parking that day")
+		l.Words = text("当日は工事のため、駐車場をご利用いただけません。\r\n公共の交通機関でお越しください。\r\n\r\nご不便をおかけします。", "Works close our car park on that day.\nPlease come by public transport.\n\nWe are sorry for the trouble.")
+	case StaffInvite:
+		l.Name, l.Slot, l.Party = "", Slot{}, 0
+		l.Staff = Staff{Role: "manager", InvitedBy: text("青木 店長", "Aoki"), Email: "hana@minamo.example"}
+		l.Link, l.Until = "https://holdfast.example/staff/invitations/minamo/token", slot.Start
+	case StaffReset, StaffPasswordChanged:
+		l.Slot, l.Party = Slot{}, 0
+		l.Staff = Staff{Email: "hana@minamo.example", Reset: "https://holdfast.example/staff/reset"}
+		if kind == StaffReset {
+			l.Link, l.Until = "https://holdfast.example/staff/reset/token", slot.Start
+		}
 	case MyBookings:
 		l.Slot = Slot{}
 		l.Bookings = []Booking{

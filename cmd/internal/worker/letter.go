@@ -90,7 +90,19 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 			out.Until = *e.ShownUntil
 		}
 	}
+	if l.Staff != nil {
+		out.Name, out.Until = l.Staff.Name, l.Staff.Until
+		out.Staff = mail.Staff{Role: string(l.Staff.Role), InvitedBy: l.Staff.InvitedBy, Email: l.Staff.Email, Reset: w.link(views.StaffResetURL())}
+	}
 	switch m.Kind {
+	case store.KindStaffInvite:
+		if l.Staff != nil {
+			out.Link = w.link(views.StaffInvitationURL(slug, l.Staff.Token))
+		}
+	case store.KindStaffReset:
+		if l.Staff != nil {
+			out.Link = w.link(views.StaffResetLinkURL(l.Staff.Token))
+		}
 	case store.KindOffer:
 		if l.Entry != nil {
 			out.Link = w.entryLink(m.Recipient, *l.Entry, views.OfferURL(slug, w.Tokens.OfferToken(*l.Entry)))
@@ -105,6 +117,10 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 		if payloadText(m, "by") == string(store.Customer) {
 			out.By = mail.ByReader
 		}
+	case store.KindConfirmed:
+		out.Again, _ = m.Payload["again"].(bool)
+	case store.KindNotice:
+		out.Subject, out.Words = payloadText(m, "subject"), payloadText(m, "text")
 	case store.KindRevoked:
 		offered, _ := m.Payload["offered"].(bool)
 		out.OffList = !offered

@@ -13,6 +13,7 @@ import (
 type sweeping interface {
 	Sweep(ctx context.Context) (store.SweepReport, error)
 	NextDue(ctx context.Context) (next *time.Time, now time.Time, err error)
+	ExtendSchedules(ctx context.Context) (made int, err error)
 }
 
 const (
@@ -54,6 +55,9 @@ func (s *Sweeper) pass(ctx context.Context) time.Duration {
 		defer cancel()
 		shortest := shortestPause
 		report, failed := s.Store.Sweep(bounded)
+		if _, err := s.Store.ExtendSchedules(bounded); err != nil {
+			failed = errors.Join(failed, err)
+		}
 		if failed != nil || report.Failed > 0 {
 			shortest = failedPause // and the others' deadlines are met nevertheless
 		}

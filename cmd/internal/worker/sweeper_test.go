@@ -27,6 +27,8 @@ func (s *script) Sweep(context.Context) (store.SweepReport, error) {
 	return s.pass(len(s.sweeps))
 }
 
+func (s *script) ExtendSchedules(context.Context) (int, error) { return 0, nil }
+
 func (s *script) NextDue(context.Context) (*time.Time, time.Time, error) {
 	return s.nextDue(len(s.sweeps)), time.Now(), nil
 }
