@@ -122,6 +122,8 @@
 //	policy_changed    the slot's copy of the policies
 //	slot_cancelled    the slot does not take place
 //	notice_sent       staff wrote a message of their own to those who are booked, wait, or both
+//	link_sent         staff had the link of a booking or an entry mailed again (no number)
+//	message_given_up  staff ended the tries of a message that could not be sent (no number)
 //	erased            the personal data of a booking or an entry went, on request
 //	refused_late      a press was refused for its lateness; no number
 //

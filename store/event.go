@@ -46,6 +46,8 @@ const (
 	EventSlotCancelled   EventKind = "slot_cancelled"
 	EventNoticeSent      EventKind = "notice_sent"
 	EventErased          EventKind = "erased"
+	EventLinkSent        EventKind = "link_sent"
+	EventMessageGivenUp  EventKind = "message_given_up"
 	EventRefusedLate     EventKind = "refused_late"
 )
 
@@ -54,7 +56,7 @@ var EventKinds = []EventKind{
 	EventHeld, EventConfirmed, EventExtended, EventReleased, EventExpired, EventCancelled, EventJoined, EventOffered, EventStaffOffered,
 	EventAccepted, EventDeclined, EventLapsed, EventWithdrawn, EventRevoked, EventEntryClosed, EventEntryChanged, EventClaimed,
 	EventVacancyTold, EventCapacityChanged, EventPartyChanged, EventContactChanged, EventEmailAsked, EventEmailChanged, EventMovedOut, EventMovedIn, EventClosed, EventReopened, EventPaused,
-	EventResumed, EventTermsChanged, EventPolicyChanged, EventSlotCancelled, EventNoticeSent, EventErased, EventRefusedLate,
+	EventResumed, EventTermsChanged, EventPolicyChanged, EventSlotCancelled, EventNoticeSent, EventErased, EventLinkSent, EventMessageGivenUp, EventRefusedLate,
 }
 
 // event is a line to be written.

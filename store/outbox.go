@@ -127,10 +127,12 @@ type Message struct {
 	SentAt        *time.Time
 	LastError     string
 	CreatedAt     time.Time
+	GivenUpAt     *time.Time // by somebody at the venue: it is not sent any more
+	GivenUpBy     string     // "staff:ID"
 }
 
 const messageColumns = `o.id::text, o.tenant_id::text, o.kind, o.slot_id::text, o.subject_id::text, o.recipient, o.locale, o.payload, o.sent_subject, o.sent_text,
-	o.state, o.attempts, o.next_attempt_at, o.sending_until, o.sent_at, o.last_error, o.created_at`
+	o.state, o.attempts, o.next_attempt_at, o.sending_until, o.sent_at, o.last_error, o.created_at, o.given_up_at, o.given_up_by`
 
 const tenantsToSendSQL = `-- tenants with messages due
 SELECT id::text FROM tenants t
@@ -368,16 +370,23 @@ func (s *Store) SendMyLinks(ctx context.Context, tenant, email, locale string) e
 
 const messagesSQL = `-- messages
 SELECT ` + messageColumns + ` FROM outbox o
-WHERE o.tenant_id = @tenant AND (@state::text = '' OR o.state = @state) AND (@subject::text = '' OR o.subject_id = NULLIF(@subject, '')::uuid)
+WHERE o.tenant_id = @tenant AND (@state::text = '' OR o.state = @state) AND (@kind::text = '' OR o.kind = @kind)
+	AND (@before::timestamptz IS NULL OR (o.created_at, o.id) < (@before, NULLIF(@before_id::text, '')::uuid))
+	AND (@subject::text = '' OR o.subject_id = NULLIF(@subject, '')::uuid)
 	AND (@slot::text = '' OR o.slot_id = NULLIF(@slot, '')::uuid)
 ORDER BY o.created_at DESC, o.id DESC LIMIT @limit`
 
-// MessageQuery chooses messages of a tenant; empty fields choose all. Newest first, at most Limit.
+// MessageQuery chooses messages of a tenant; empty fields choose all. Newest
+// first, at most Limit. Before and BeforeID are the CreatedAt and ID of the last
+// message of the page above; zero and empty for the newest.
 type MessageQuery struct {
 	TenantID  string
 	State     MessageState
+	Kind      MessageKind
 	SubjectID string
 	SlotID    string
+	Before    time.Time
+	BeforeID  string
 	Limit     int
 }
 
@@ -386,8 +395,12 @@ func (s *Store) Messages(ctx context.Context, q MessageQuery) ([]Message, error)
 	if q.Limit <= 0 || q.Limit > 500 {
 		q.Limit = 100
 	}
+	var before *time.Time
+	if q.BeforeID != "" {
+		before = &q.Before
+	}
 	return list[Message](ctx, s.db, messagesSQL, pgx.StrictNamedArgs{
-		"tenant": q.TenantID, "state": q.State, "subject": q.SubjectID, "slot": q.SlotID, "limit": q.Limit,
+		"tenant": q.TenantID, "state": q.State, "kind": q.Kind, "subject": q.SubjectID, "slot": q.SlotID, "before": before, "before_id": q.BeforeID, "limit": q.Limit,
 	})
 }
 

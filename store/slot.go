@@ -112,7 +112,10 @@ type SlotQuery struct {
 	ResourceID string
 	// FreeFor chooses slots that would take a hold of so many seats now; 0: all.
 	FreeFor int
-	Limit   int
+	// AfterStart and AfterID begin behind a slot that was listed last; empty: with the first.
+	AfterStart time.Time
+	AfterID    string
+	Limit      int
 }
 
 const slotsSQL = `-- slots
@@ -121,6 +124,7 @@ SELECT * FROM (
 WHERE s.tenant_id = @tenant AND s.starts_at >= @from AND s.starts_at < @to
 	AND (@service::text = '' OR s.service_id = NULLIF(@service, '')::uuid)
 	AND (@resource::text = '' OR s.resource_id = NULLIF(@resource, '')::uuid)
+	AND (@after_id::text = '' OR (s.starts_at, s.id) > (@after_start::timestamptz, NULLIF(@after_id, '')::uuid))
 ) found
 WHERE @free_for::int = 0 OR (status = 'open' AND opens_at <= now AND closes_at > now AND seats_left >= @free_for::int)
 ORDER BY starts_at, id LIMIT @limit`
@@ -132,7 +136,7 @@ func (s *Store) Slots(ctx context.Context, q SlotQuery) ([]Slot, error) {
 	}
 	return list[Slot](ctx, s.db, slotsSQL, pgx.StrictNamedArgs{
 		"at": s.at, "tenant": q.TenantID, "from": q.From, "to": q.To, "service": q.ServiceID, "resource": q.ResourceID,
-		"free_for": q.FreeFor, "limit": q.Limit,
+		"free_for": q.FreeFor, "after_start": q.AfterStart, "after_id": q.AfterID, "limit": q.Limit,
 	})
 }
 

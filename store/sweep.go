@@ -126,8 +126,10 @@ func (s *Store) Sweep(ctx context.Context) (SweepReport, error) {
 	each(remindSlotsSQL, func(ctx context.Context, ref slotRef) error { return s.remind(ctx, ref, &report) })
 	each(unsealedSlotsSQL, func(ctx context.Context, ref slotRef) error { return s.seal(ctx, ref, &report) })
 	each(eraseSlotsSQL, func(ctx context.Context, ref slotRef) error { return s.erase(ctx, ref, &report) })
-	if err := s.tidy(ctx); err != nil {
-		failed = append(failed, err)
+	for _, chore := range []func(context.Context) error{s.feedEvents, s.tidy, s.tidyAnswers} {
+		if err := chore(ctx); err != nil {
+			failed = append(failed, err)
+		}
 	}
 	next, _, err := s.NextDue(ctx)
 	if err != nil {

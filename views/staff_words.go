@@ -336,6 +336,8 @@ var staffEventKeys = map[string]i18n.Key{
 	"slot_cancelled":   "staff.event.slot_cancelled",
 	"notice_sent":      "staff.event.notice_sent",
 	"erased":           "staff.event.erased",
+	"link_sent":        "staff.event.link_sent",
+	"message_given_up": "staff.event.message_given_up",
 	"refused_late":     "staff.event.refused_late",
 }
 

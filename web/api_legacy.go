@@ -28,6 +28,7 @@ func (s *Server) apiRoutes(r chi.Router) {
 		r.Use(deadline, s.clientAddress(), secretPath)
 		r.Post("/reservations/hold", s.call(s.callHold))
 		r.Post("/reservations/confirm", s.call(s.callConfirm))
+		s.apiV1Routes(r)
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuseCall(w, http.StatusNotFound, reasonNotFound) })
 		r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Allow", http.MethodPost)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/httprate"
 
 	"holdfast/store"
 )
@@ -63,6 +64,7 @@ type Server struct {
 	patterns map[string]bool   // every route, as "METHOD /pattern"
 	handler  http.Handler
 	live     *hub
+	apiRate  *httprate.RateLimiter
 }
 
 // New makes a server. Everything that can fail in it fails here: the page for
@@ -92,6 +94,7 @@ func New(cfg Config) (*Server, error) {
 		perAddress = 0
 	}
 	s.live = newHub(cfg.Store, cfg.Log, perAddress)
+	s.apiRate = newAPIRate()
 	var err error
 	if s.broken, err = prebuilt(); err != nil {
 		return nil, err
