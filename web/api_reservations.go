@@ -672,7 +672,7 @@ var apiOperations = []apiOperation{
 	{http.MethodPost, "/reservations/{reservation}/release", []string{scopeBook}, (*Server).apiRelease, http.StatusOK, true, apiDoc{
 		id: "release", text: "Give the user's hold back.", body: struct {
 			UserID string `json:"userId"`
-		}{}, required: []string{"userId"}, answer: apiReservation{}, faults: []int{400, 404, 409, 410, 413, 415, 422},
+		}{}, required: []string{"userId"}, answer: apiReservation{}, faults: []int{400, 404, 409, 413, 415, 422},
 	}},
 	{http.MethodPost, "/reservations/{reservation}/cancel", []string{scopeBook}, (*Server).apiCancel, http.StatusOK, true, apiDoc{
 		id: "cancel", text: "Cancel a booking; its seats go to whoever waits. The customer is told, unless notify is false, which is recorded.", body: struct {
@@ -709,7 +709,7 @@ var apiOperations = []apiOperation{
 	{http.MethodPost, "/waitlist/{entry}/decline", []string{scopeBook}, apiEndEntry(func(st *store.Store, q *apiRequest, p store.Press) error {
 		_, err := st.Decline(q.Context(), p)
 		return err
-	}), http.StatusOK, true, apiDoc{id: "decline", text: "Let the offer pass.", body: struct{}{}, match: true, answer: apiEntry{}, faults: []int{400, 404, 409, 410, 412, 413, 415, 422}}},
+	}), http.StatusOK, true, apiDoc{id: "decline", text: "Let the offer pass.", body: struct{}{}, match: true, answer: apiEntry{}, faults: []int{400, 404, 409, 412, 413, 415, 422}}},
 	{http.MethodPost, "/waitlist/{entry}/claim", []string{scopeBook}, apiTakeSeat(func(st *store.Store, q *apiRequest, r store.AcceptRequest) (store.Reservation, error) {
 		return st.Claim(q.Context(), r)
 	}), http.StatusOK, true, apiDoc{id: "claim", text: "Take open seats, first come, first served.", body: struct {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -254,15 +255,18 @@ func TestTheAPIAnswersAsItsDocumentSays(t *testing.T) {
 	back := hold(slot)
 	p.send("POST", "/reservations/"+back+"/release", object{"userId": "u"}).is(200, "")
 	p.send("POST", "/reservations/"+back+"/confirm", object{"userId": "u"}).is(409, "over")
-	p.send("POST", "/reservations/"+book(s.Slot(t, 1))+"/release", object{"userId": "u"}).is(409, "over")
-	p.send("POST", "/reservations/"+hold(s.Slot(t, 1))+"/cancel", object{}).is(409, "over")
+	p.send("POST", "/reservations/"+book(s.Slot(t, 1))+"/release", object{"userId": "u"}).is(409, "conflict")
+	if got := p.send("POST", "/reservations/"+hold(s.Slot(t, 1))+"/cancel", object{}).is(200, ""); got.str("state") != "released" {
+		t.Errorf("a hold is cancelled as %s", got.raw)
+	}
+	p.send("POST", "/reservations/"+back+"/cancel", object{}).is(409, "over")
 	gone := hold(s.Slot(t, 1))
 	s.Exec(t, "UPDATE reservations SET shown_until = now() - interval '2 minutes', expires_at = now() - interval '1 minute' WHERE id = $1", gone)
 	if got := p.send("GET", "/reservations/"+gone, nil).is(200, ""); got.str("state") != "expired" {
 		t.Errorf("a hold past its deadline reads %s", got.raw)
 	}
 	p.send("POST", "/reservations/"+gone+"/confirm", object{"userId": "u"}).is(410, "expired")
-	p.send("POST", "/reservations/"+gone+"/release", object{"userId": "u"}).is(410, "expired")
+	p.send("POST", "/reservations/"+gone+"/release", object{"userId": "u"}).is(200, "") // what is given back late is given back
 
 	// Waiting.
 	full := s.Slot(t, 1)
@@ -273,7 +277,7 @@ func TestTheAPIAnswersAsItsDocumentSays(t *testing.T) {
 	if got := p.send("GET", "/waitlist/"+second, nil).is(200, ""); got.body["place"] != float64(2) || got.body["of"] != float64(3) {
 		t.Errorf("the second waits as %s", got.raw)
 	}
-	p.send("POST", "/waitlist/"+first+"/accept", nil).is(409, "order_rules")
+	p.send("POST", "/waitlist/"+first+"/accept", nil).is(409, "over")
 	p.send("POST", "/waitlist/"+first+"/claim", nil).is(409, "order_rules")
 	cancel(booked)
 	if got := p.send("GET", "/waitlist/"+first, nil).is(200, ""); got.str("state") != "offered" || got.str("expiresAt") == "" {
@@ -282,8 +286,11 @@ func TestTheAPIAnswersAsItsDocumentSays(t *testing.T) {
 	p.send("POST", "/waitlist/"+first+"/decline", nil).is(200, "")
 	p.send("POST", "/waitlist/"+first+"/decline", nil).is(200, "")
 	accepted := p.send("POST", "/waitlist/"+second+"/accept", object{"termsVersion": 1}).is(200, "").str("id")
-	p.send("POST", "/waitlist/"+second+"/withdraw", nil).is(409, "over")
-	p.send("POST", "/waitlist/"+second+"/decline", nil).is(409, "over")
+	for _, step := range []string{"withdraw", "decline"} { // it is accepted: the answer is its state
+		if got := p.send("POST", "/waitlist/"+second+"/"+step, nil).is(200, ""); got.str("state") != "accepted" {
+			t.Errorf("%s after accept gives %s", step, got.raw)
+		}
+	}
 	cancel(accepted)
 	s.Exec(t, "UPDATE waitlist_entries SET shown_until = now() - interval '2 hours', expires_at = now() - interval '1 hour' WHERE id = $1", third)
 	p.send("POST", "/waitlist/"+third+"/accept", nil).is(410, "expired")
@@ -292,7 +299,7 @@ func TestTheAPIAnswersAsItsDocumentSays(t *testing.T) {
 	e4, e5 := join(fourth), join(fourth)
 	cancel(b2)
 	s.Exec(t, "UPDATE waitlist_entries SET shown_until = now() - interval '2 hours', expires_at = now() - interval '1 hour' WHERE id = $1", e4)
-	p.send("POST", "/waitlist/"+e4+"/decline", nil).is(410, "expired")
+	p.send("POST", "/waitlist/"+e4+"/decline", nil).is(200, "")
 	p.send("POST", "/waitlist/"+e5+"/withdraw", nil).is(200, "")
 
 	// First come, first served.
@@ -403,13 +410,25 @@ func TestTheAPIAnswersAsItsDocumentSays(t *testing.T) {
 		p.send(op.method, path, `{}`, append(match, "Content-Type", "text/plain")...).is(415, "media_type")
 		p.send(op.method, path, `{"reason":"`+strings.Repeat("a", apiBodyLimit)+`"}`, match...).is(413, "too_large")
 		if op.kept {
-			// The key stands for another request.
-			p.send(op.method, path, validBody(s, op), append(match, "Idempotency-Key", "reused "+op.doc.id)...)
-			p.send(op.method, path, `{ }`, append(match, "Idempotency-Key", "reused "+op.doc.id)...).is(422, "key_reused")
+			// The key stands for another request; for this one, which is under way elsewhere.
+			for key, fingerprint := range map[string][32]byte{
+				"reused": {}, "under way": sha256.Sum256([]byte(op.method + " /api/v1" + path + "\n\n{}")),
+			} {
+				name := sha256.Sum256([]byte(key))
+				if _, err := s.Store.BeginIdempotent(t.Context(), store.IdempotentRequest{
+					TenantID: s.Tenant.ID, Route: op.method + " " + op.path, KeyHash: name[:], Fingerprint: fingerprint[:],
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.send(op.method, path, "{}", "Idempotency-Key", "reused").is(422, "key_reused")
+			p.send(op.method, path, "{}", "Idempotency-Key", "under way").is(409, "in_progress")
 		}
 	}
-	p.send("POST", "/holds", holdBody("u", slot), "Idempotency-Key", "h").is(201, "")
-	p.send("POST", "/holds", holdBody("other", slot), "Idempotency-Key", "h").is(422, "key_reused")
+	fresh := s.Slot(t, 2)
+	p.send("POST", "/holds", holdBody("u", fresh), "Idempotency-Key", "h").is(201, "")
+	p.send("POST", "/holds", holdBody("other", fresh), "Idempotency-Key", "h").is(422, "key_reused")
+	p.send("GET", "/slots", nil).is(200, "")
 	p.send("POST", "/holds", object{"slots": []string{absent}, "partySize": 1, "userId": "u"}).is(404, "not_found")
 
 	// Too many, and a database that does not answer in time.
