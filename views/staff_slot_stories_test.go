@@ -153,7 +153,7 @@ func slotStepStories() []staffStory {
 		{"slot_kept", func(say staffSay) templ.Component {
 			return StaffKept(StaffKeptPage{
 				Page: staffTestPage(say, say("サインインの時間が切れました", "You have been signed out")), SignInURL: StaffSignInURL(), ActionURL: StaffSlotBookURL("aozora", "4"),
-				Fields: []Hidden{{FieldName, "渡辺 葵"}, {FieldPhone, "090-7777-8888"}}, Typed: []Answer{{say("お名前", "Name"), "渡辺 葵"}, {say("電話番号", "Phone"), "090-7777-8888"}},
+				Fields: []Hidden{{FieldVersion, "12"}, {FieldName, "渡辺 葵"}, {FieldPhone, "090-7777-8888"}}, Typed: []Answer{{say("お名前", "Name"), "渡辺 葵"}, {say("電話番号", "Phone"), "090-7777-8888"}},
 			})
 		}},
 	}

@@ -409,7 +409,7 @@ func TestASeatChangesHands(t *testing.T) {
 			offer := p.mails.wait(t, p, "jiro@example.com", "/shop/offers/").link(t, "/shop/offers/")
 			second.open(offer)
 			second.sees(`[data-state="offered"]`)
-			second.press(`form[action$="/accept"] button[type=submit]`, `[data-state="confirmed"], [data-state="accepted"]`)
+			second.press(`form[action*="/accept"] button[type=submit]`, `[data-state="confirmed"], [data-state="accepted"]`)
 			p.mails.wait(t, p, "jiro@example.com", "/shop/reservations/")
 
 			first.open(bookingURL)

@@ -370,23 +370,8 @@ func (l *lab) join(ctx context.Context, slot store.Slot) (store.Entry, error) {
 
 // seats gives what the slot counts and what live reservations have.
 func (l *lab) seats(ctx context.Context, slot store.Slot) (taken, given int, err error) {
-	err = l.pool.QueryRow(ctx, `SELECT s.taken, (SELECT coalesce(sum(r.party_size), 0)::int FROM reservations r
-			WHERE r.tenant_id = s.tenant_id AND r.slot_id = s.id AND r.state IN ('held', 'confirmed'))
-		FROM slots s WHERE s.tenant_id = $1 AND s.id = $2`, slot.TenantID, slot.ID).Scan(&taken, &given)
+	taken, given, _, err = strategy.SeatsOf(ctx, l.pool, slot.TenantID, slot.ID)
 	return taken, given, err
-}
-
-// forget empties a slot that was partly written by hand, so that the invariants are not asked about it.
-func (l *lab) forget(ctx context.Context, slot store.Slot) error {
-	for _, sql := range []string{
-		"DELETE FROM events WHERE tenant_id = $1 AND slot_id = $2", "DELETE FROM reservations WHERE tenant_id = $1 AND slot_id = $2",
-		"UPDATE slots SET taken = 0, version = 0, kept = false WHERE tenant_id = $1 AND id = $2",
-	} {
-		if _, err := l.pool.Exec(ctx, sql, slot.TenantID, slot.ID); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // round deals the presses out to the processes, lets them go at one signal, and
@@ -435,18 +420,9 @@ func (l *lab) round(ctx context.Context, t *tally, slot store.Slot, presses []pr
 	return answers, nil
 }
 
-const waitingSQL = `SELECT a.pid::int, a.wait_event_type || ' ' || a.wait_event, pg_blocking_pids(a.pid)
-FROM pg_stat_activity a WHERE a.application_name = $1 AND a.wait_event_type = 'Lock'`
-
 // waiters are the lab's sessions that wait for a lock now.
-func (l *lab) waiters(ctx context.Context) ([]Wait, error) {
-	rows, err := l.pool.Query(ctx, waitingSQL, application+l.id)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Wait, err error) {
-		return w, row.Scan(&w.PID, &w.Event, &w.BlockedBy)
-	})
+func (l *lab) waiters(ctx context.Context) ([]strategy.Wait, error) {
+	return strategy.Waits(ctx, l.pool, application+l.id)
 }
 
 // looks is how often a round is looked at, until somebody was seen waiting.

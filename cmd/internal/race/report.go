@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/store"
+	"holdfast/store/strategy"
 )
 
 // Report is what a run of the lab found.
@@ -54,14 +55,7 @@ type Result struct {
 	// Slot is one that was contended for, a broken one if there is one.
 	Slot string `json:"slot,omitempty"`
 	// Wait is a session that was seen waiting, and for whom.
-	Wait *Wait `json:"wait,omitempty"`
-}
-
-// Wait is a backend that waits for a lock.
-type Wait struct {
-	PID       int     `json:"pid"`
-	Event     string  `json:"event"`
-	BlockedBy []int32 `json:"blockedBy"`
+	Wait *strategy.Wait `json:"wait,omitempty"`
 }
 
 // tally counts while a scenario runs.
@@ -73,7 +67,7 @@ type tally struct {
 	progress func()
 }
 
-func (t *tally) saw(waiting []Wait) {
+func (t *tally) saw(waiting []strategy.Wait) {
 	for i := range waiting {
 		if t.Wait == nil && len(waiting[i].BlockedBy) > 0 {
 			t.Wait = &waiting[i]
@@ -151,12 +145,8 @@ func (t *tally) judgeSeats(ctx context.Context, l *lab, slot store.Slot, answers
 
 // judgeTaken compares what the slot counts with who has its seats.
 func (t *tally) judgeTaken(ctx context.Context, l *lab, slot store.Slot) error {
-	var taken, had int
-	err := l.pool.QueryRow(ctx, `SELECT s.taken,
-			(SELECT count(*)::int FROM reservations r WHERE r.tenant_id = s.tenant_id AND r.slot_id = s.id AND r.state IN ('held', 'confirmed'))
-			+ (SELECT count(*)::int FROM waitlist_entries e WHERE e.tenant_id = s.tenant_id AND e.slot_id = s.id AND e.state = 'offered')
-		FROM slots s WHERE s.tenant_id = $1 AND s.id = $2`, slot.TenantID, slot.ID).Scan(&taken, &had)
-	if err == nil && taken != had {
+	taken, given, offered, err := strategy.SeatsOf(ctx, l.pool, slot.TenantID, slot.ID)
+	if err == nil && taken != given+offered {
 		t.violated("taken_wrong", slot)
 	}
 	return err

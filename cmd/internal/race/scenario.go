@@ -106,6 +106,8 @@ func lastSeat(n, ended int) func(context.Context, *lab, string, int, *tally) err
 const (
 	// deadlineBatch is how many offers end at one instant.
 	deadlineBatch = 40
+	// deadlineAhead is how far off that instant is: time to send everybody out.
+	deadlineAhead = 80 * time.Millisecond
 	// longestWay bounds how long a press is under way to the database.
 	longestWay = 25 * time.Millisecond
 	// justBefore is how long before the deadline the other half of the presses
@@ -153,11 +155,7 @@ func deadlineRound(ctx context.Context, l *lab, strat string, n int, grace time.
 	if err := setting.Wait(); err != nil {
 		return err
 	}
-	var shown time.Time
-	err = l.pool.QueryRow(ctx, `WITH d AS (SELECT clock_timestamp() + interval '80 milliseconds' AS shown), e AS (
-		UPDATE waitlist_entries SET shown_until = d.shown, expires_at = d.shown + @grace::interval FROM d
-		WHERE tenant_id = @tenant AND id = ANY(@ids::text[]::uuid[]) RETURNING 1
-	) SELECT shown FROM d, (SELECT count(*) FROM e) n`, pgx.StrictNamedArgs{"grace": grace, "tenant": l.tenant.ID, "ids": idsOf(offers)}).Scan(&shown)
+	shown, err := strategy.SetDeadline(ctx, l.pool, l.tenant.ID, idsOf(offers), deadlineAhead, grace)
 	if err != nil {
 		return err
 	}
@@ -198,10 +196,8 @@ func deadlineRound(ctx context.Context, l *lab, strat string, n int, grace time.
 				t.violated("refused_in_time", slot)
 			}
 		}
-		var state string
-		var held int
-		if err := l.pool.QueryRow(ctx, `SELECT e.state, (SELECT count(*)::int FROM reservations r WHERE r.tenant_id = e.tenant_id AND r.slot_id = e.slot_id AND r.state = 'confirmed')
-			FROM waitlist_entries e WHERE e.tenant_id = $1 AND e.id = $2`, l.tenant.ID, offers[i].ID).Scan(&state, &held); err != nil {
+		state, held, err := strategy.OfferNow(ctx, l.pool, l.tenant.ID, offers[i].ID)
+		if err != nil {
 			return err
 		}
 		if a.Yes != (state == string(store.Accepted)) || a.Yes != (held == 1) {
@@ -249,12 +245,8 @@ func twoCancels(ctx context.Context, l *lab, strat string, rounds int, t *tally)
 		if _, err := l.round(ctx, t, slot, presses, nil); err != nil {
 			return err
 		}
-		var offered []string
-		rows, err := l.pool.Query(ctx, "SELECT id::text FROM waitlist_entries WHERE tenant_id = $1 AND slot_id = $2 AND state = 'offered' ORDER BY position", slot.TenantID, slot.ID)
+		offered, err := strategy.OfferedOf(ctx, l.pool, slot.TenantID, slot.ID)
 		if err != nil {
-			return err
-		}
-		if offered, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 			return err
 		}
 		switch {
@@ -421,7 +413,7 @@ func rollback(ctx context.Context, l *lab, strat string, rounds int, t *tally) e
 			t.violated("told_otherwise", slot)
 		}
 		if strat == Product { // the first was written by hand, without its event
-			if err := l.forget(ctx, slot); err != nil {
+			if err := strategy.Forget(ctx, l.pool, slot.TenantID, slot.ID); err != nil {
 				return err
 			}
 		}
@@ -435,11 +427,7 @@ func (l *lab) locked(ctx context.Context, strat string, slot store.Slot, do func
 	if err != nil {
 		return err
 	}
-	sql := "SELECT 1 FROM slots WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE"
-	if strat == Advisory {
-		sql = "SELECT pg_advisory_xact_lock(hashtextextended($2::text, 0)) WHERE $1::uuid IS NOT NULL"
-	}
-	if _, err := tx.Exec(ctx, sql, slot.TenantID, slot.ID); err != nil {
+	if err := strategy.LockSlot(ctx, tx, slot.TenantID, slot.ID, strat == Advisory); err != nil {
 		return closing(ctx, tx, err)
 	}
 	return closing(ctx, tx, do())
