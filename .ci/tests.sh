@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the tests need beside Go and PostgreSQL: a C compiler (the race detector), Chromium, a Japanese font.
+# What the tests need beside Go and PostgreSQL: a C compiler (the race detector), Chromium, a Japanese font, and bash
+# and curl for the examples of the README.
 set -eu
 cd "$(dirname "$0")/.."
 . .ci/install.sh
@@ -32,5 +33,9 @@ if ! has_japanese; then
 	apt="fontconfig fonts-noto-cjk" dnf="fontconfig google-noto-sans-cjk-fonts" pacman="fontconfig noto-fonts-cjk"
 	apk="fontconfig font-noto-cjk" brew=font-noto-sans-cjk-jp
 	install_packages "A Japanese font" && has_japanese || failed=1
+fi
+if ! command -v curl >/dev/null || ! command -v bash >/dev/null; then
+	apt="bash curl" dnf="bash curl" pacman="bash curl" apk="bash curl" brew="bash curl"
+	install_packages "curl or bash" || failed=1
 fi
 exit "$failed"
