@@ -58,8 +58,33 @@ type DaySummary struct {
 	OpensAt   *time.Time // when the first of those not yet open opens
 }
 
+// What is kept in the slots of a tenant by holds and open offers: few rows,
+// however many slots there are. The smallest party that waits matters only where
+// something is due.
+const keptSeats = `LEFT JOIN (
+	SELECT g.*, CASE WHEN g.due > 0 THEN (SELECT min(e.party_size) FROM waitlist_entries e
+		WHERE e.tenant_id = @tenant AND e.slot_id = g.slot_id AND e.state = 'waiting') END AS least
+	FROM (SELECT slot_id, sum(party_size)::int AS seats, coalesce(sum(party_size) FILTER (WHERE due), 0)::int AS due,
+		coalesce(sum(party_size) FILTER (WHERE offer AND NOT due), 0)::int AS offered, (count(*) FILTER (WHERE offer AND NOT due AND email = ''))::int AS calls
+	FROM (
+		SELECT r.slot_id, r.party_size, r.expires_at <= coalesce(@at::timestamptz, statement_timestamp()) AS due, false AS offer, '' AS email
+		FROM reservations r WHERE r.tenant_id = @tenant AND r.state = 'held'
+		UNION ALL
+		SELECT e.slot_id, e.party_size, e.expires_at <= coalesce(@at::timestamptz, statement_timestamp()), true, e.email
+		FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.state = 'offered'
+	) h GROUP BY slot_id) g
+) k ON k.slot_id = s.id
+`
+
+// Seats left as slotSelect gives them, from the slot's own row and what is kept.
+const keptSeatsLeft = `CASE
+	WHEN s.order_until > n.now AND (s.kept OR (k.due > 0 AND k.least <= CASE s.fit WHEN 'strict' THEN s.capacity ELSE s.capacity - s.taken + k.due END)) THEN 0
+	ELSE greatest(0, s.capacity - s.taken + coalesce(k.due, 0))
+END AS seats_left`
+
 // Slots are counted where they are stored: a month of a busy venue is more than
-// a page should read.
+// a page should read. OFFSET 0 has each slot judged once, and not once for each
+// of the counts.
 const daySummariesSQL = `-- day summaries
 SELECT to_char(starts_at AT TIME ZONE @zone::text, 'YYYY-MM-DD') AS day,
 	count(*) FILTER (WHERE judged = 'free')::int AS free, count(*) FILTER (WHERE judged = 'few')::int AS few,
@@ -79,11 +104,15 @@ FROM (
 		ELSE 'full'
 	END AS judged
 	FROM (
-` + slotSelect + `
+SELECT s.starts_at, s.status, s.capacity, s.few_left, s.waitlist_mode, s.starts_at - s.booking_opens AS opens_at, s.starts_at - s.booking_closes AS closes_at,
+	` + keptSeatsLeft + `, n.now
+FROM (SELECT coalesce(@at::timestamptz, statement_timestamp()) AS now) n CROSS JOIN slots s
+` + keptSeats + `
 WHERE s.tenant_id = @tenant AND s.starts_at >= @from AND s.starts_at < @to
 	AND (@service::text = '' OR s.service_id = NULLIF(@service, '')::uuid)
 	AND (@resource::text = '' OR s.resource_id = NULLIF(@resource, '')::uuid)
 	) found
+	OFFSET 0
 ) slots
 GROUP BY 1 ORDER BY 1`
 

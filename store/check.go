@@ -101,7 +101,7 @@ WHERE (SELECT count(*) FROM outbox x WHERE x.tenant_id = o.tenant_id AND x.slot_
 	AND (x.event_number IS NULL OR o.number IS NULL OR x.event_number = o.number)) <> 1
 UNION ALL
 SELECT 'message ' || x.id || ' without a cause' FROM outbox x
-WHERE (@tenant::text = '' OR x.tenant_id = NULLIF(@tenant, '')::uuid) AND x.kind NOT IN ('reminder', 'my_reservations', 'staff_invite', 'staff_reset', 'staff_password_changed') AND x.erased_at IS NULL
+WHERE (@tenant::text = '' OR x.tenant_id = NULLIF(@tenant, '')::uuid) AND x.kind NOT IN ('reminder', 'my_reservations', 'staff_invite', 'staff_reset', 'staff_password_changed', 'staff_notice', 'staff_digest') AND x.erased_at IS NULL
 	AND NOT EXISTS (SELECT 1 FROM owed o WHERE o.tenant_id = x.tenant_id AND o.slot_id = x.slot_id AND o.subject_id = x.subject_id AND o.kind = x.kind
 		AND (x.event_number IS NULL OR o.number IS NULL OR x.event_number = o.number))
 	AND NOT EXISTS (SELECT 1 FROM events e WHERE e.tenant_id = x.tenant_id AND e.slot_id = x.slot_id AND e.number = x.event_number AND e.kind IN ('terms_changed', 'notice_sent'))

@@ -167,17 +167,17 @@ const importedBookingsSQL = `-- bookings that an import meets
 SELECT r.id::text, r.slot_id::text, coalesce(r.idempotency_key, '') AS key, false AS moved, coalesce(r.name, '') AS name, coalesce(r.email, '') AS email, coalesce(r.phone, '') AS phone
 FROM reservations r
 WHERE r.tenant_id = @tenant AND r.slot_id = ANY(@slots::text[]::uuid[])
-	AND (r.idempotency_key = ANY(@keys::text[]) OR r.person_key = ANY(@people::text[]) AND r.state IN ('held', 'confirmed'))
+	AND (r.idempotency_key = ANY(@keys::text[]) OR (r.person_key = ANY(@people::text[]) OR r.name = ANY(@names::text[])) AND r.state IN ('held', 'confirmed'))
 UNION ALL
 SELECT r.id::text, e.slot_id::text, '' AS key, true AS moved, coalesce(r.name, '') AS name, coalesce(r.email, '') AS email, coalesce(r.phone, '') AS phone
 FROM events e JOIN reservations r ON r.tenant_id = e.tenant_id AND r.id = e.subject_id
 WHERE e.tenant_id = @tenant AND e.slot_id = ANY(@slots::text[]::uuid[]) AND e.kind = 'moved_out' AND r.source = 'staff' AND r.slot_id <> e.slot_id`
 
 // ImportedBookings finds, in the slots named, what lines with these keys have
-// made in whatever state it is now, live bookings of these people where one may
-// book once, and bookings by staff that have moved elsewhere: a move takes the
-// key off, and the line must not book again for all that.
-func (s *Store) ImportedBookings(ctx context.Context, tenant string, slots, keys, emails []string) ([]ImportedBooking, error) {
+// made in whatever state it is now, live bookings of people with these addresses
+// (where one may book once) or names, and bookings by staff that have moved
+// elsewhere: a move takes the key off, and the line must not book again for all that.
+func (s *Store) ImportedBookings(ctx context.Context, tenant string, slots, keys, emails, names []string) ([]ImportedBooking, error) {
 	if len(slots) == 0 {
 		return nil, nil
 	}
@@ -185,5 +185,5 @@ func (s *Store) ImportedBookings(ctx context.Context, tenant string, slots, keys
 	for _, email := range emails {
 		people = append(people, PersonKey(email))
 	}
-	return list[ImportedBooking](ctx, s.db, importedBookingsSQL, pgx.StrictNamedArgs{"tenant": tenant, "slots": slots, "keys": keys, "people": people})
+	return list[ImportedBooking](ctx, s.db, importedBookingsSQL, pgx.StrictNamedArgs{"tenant": tenant, "slots": slots, "keys": keys, "people": people, "names": names})
 }

@@ -31,13 +31,14 @@ const (
 	KindStaffInvite          MessageKind = "staff_invite"           // somebody is asked to join a team
 	KindStaffReset           MessageKind = "staff_reset"            // a link for a new password
 	KindStaffPasswordChanged MessageKind = "staff_password_changed" // to whose it is
-	KindNotice        MessageKind = "notice"          // what staff wrote to the people of a slot
+	KindNotice               MessageKind = "notice"                 // what staff wrote to the people of a slot
 )
 
 // MessageKinds lists every kind, for tests that demand a text for each.
 var MessageKinds = []MessageKind{
 	KindConfirmed, KindCancelled, KindMoved, KindChanged, KindSlotCancelled, KindJoined, KindOffer, KindLapsed, KindRevoked,
 	KindVacancy, KindReminder, KindConfirmEmail, KindEmailChanged, KindMyLinks, KindNotice,
+	KindStaffInvite, KindStaffReset, KindStaffPasswordChanged,
 }
 
 // message is an outbox row to be written.
@@ -150,28 +151,51 @@ func (s *Store) TenantsToSend(ctx context.Context) ([]string, error) {
 	return ids, classify(err)
 }
 
+// HoldsOrder is after how many attempts a message that is refused for now stops
+// holding back later ones to the same reader: some four minutes. Longer, and one that
+// a server dislikes would keep an offer with a deadline from somebody.
+const HoldsOrder = 4
+
 // A message whose lease has run out is claimed again: its dispatcher died, or
 // hangs and can no longer finish, because finishing names the lease.
 // Choosing is a CTE, which is worked out once: as a subquery the planner may put
 // it on the inner side of a join, and run it again for each row, past its limit.
+// What one reader is told keeps its order, also with several dispatchers: behind an
+// earlier message that somebody is sending, or that is to be tried again soon, later
+// ones wait. Those are few, and are read first; then the oldest that are due, so that
+// all that a message could have to wait for is among them, of which somebody may be
+// claiming some at this moment. Each step is bounded whatever the planner knows: with
+// one condition over all rows, a backlog that it had not heard of took it 10 s.
 const claimMessagesSQL = `-- claim messages
-WITH due AS MATERIALIZED (
-	SELECT id FROM outbox
-	WHERE tenant_id = @tenant AND (
-		(state = 'pending' AND next_attempt_at <= (SELECT coalesce(@at::timestamptz, statement_timestamp())))
-		OR (state = 'sending' AND sending_until <= (SELECT coalesce(@at::timestamptz, statement_timestamp()))))
-	ORDER BY next_attempt_at, id LIMIT @limit FOR UPDATE SKIP LOCKED
+WITH ahead AS MATERIALIZED (
+	SELECT lower(recipient) AS reader, created_at, id FROM outbox
+	WHERE tenant_id = @tenant AND state = 'sending' AND sending_until > (SELECT coalesce(@at::timestamptz, statement_timestamp()))
+	UNION ALL
+	SELECT lower(recipient), created_at, id FROM outbox
+	WHERE tenant_id = @tenant AND state = 'pending' AND next_attempt_at > (SELECT coalesce(@at::timestamptz, statement_timestamp())) AND attempts BETWEEN 1 AND @order::int
+), due AS MATERIALIZED (
+	SELECT o.id, o.created_at, lower(o.recipient) AS reader FROM outbox o
+	WHERE o.tenant_id = @tenant AND o.state IN ('pending', 'sending') AND CASE o.state WHEN 'pending' THEN o.next_attempt_at ELSE o.sending_until END <= (SELECT coalesce(@at::timestamptz, statement_timestamp()))
+		AND NOT EXISTS (SELECT 1 FROM ahead a WHERE a.reader = lower(o.recipient) AND (a.created_at, a.id) < (o.created_at, o.id))
+	ORDER BY o.created_at, o.id LIMIT @limit::int * 5
+), locked AS MATERIALIZED (
+	SELECT o.id FROM due d JOIN outbox o ON o.tenant_id = @tenant AND o.id = d.id
+	WHERE o.state IN ('pending', 'sending') AND CASE o.state WHEN 'pending' THEN o.next_attempt_at ELSE o.sending_until END <= (SELECT coalesce(@at::timestamptz, statement_timestamp()))
+	ORDER BY d.created_at, d.id LIMIT @limit FOR UPDATE OF o SKIP LOCKED
+), mine AS MATERIALIZED (
+	SELECT d.id FROM due d JOIN locked l ON l.id = d.id
+	WHERE NOT EXISTS (SELECT 1 FROM due e WHERE e.reader = d.reader AND (e.created_at, e.id) < (d.created_at, d.id) AND NOT EXISTS (SELECT 1 FROM locked m WHERE m.id = e.id))
 )
-UPDATE outbox o SET state = 'sending', attempts = o.attempts + 1,
-	sending_until = (SELECT coalesce(@at::timestamptz, statement_timestamp())) + @lease::interval
-FROM due
-WHERE o.tenant_id = @tenant AND o.id = due.id
+UPDATE outbox o SET state = 'sending', attempts = o.attempts + 1, sending_until = (SELECT coalesce(@at::timestamptz, statement_timestamp())) + @lease::interval
+FROM mine
+WHERE o.tenant_id = @tenant AND o.id = mine.id
 RETURNING ` + messageColumns
 
 // ClaimMessages takes up to limit due messages of a tenant for sending, for the
-// time of the lease. Several dispatchers never get the same one.
+// time of the lease. Several dispatchers never get the same one, nor two that one
+// reader should get one after the other.
 func (s *Store) ClaimMessages(ctx context.Context, tenant string, limit int, lease time.Duration) ([]Message, error) {
-	return list[Message](ctx, s.db, claimMessagesSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit, "lease": lease})
+	return list[Message](ctx, s.db, claimMessagesSQL, pgx.StrictNamedArgs{"at": s.at, "tenant": tenant, "limit": limit, "lease": lease, "order": HoldsOrder})
 }
 
 const finishMessageSQL = `-- finish message
@@ -217,6 +241,8 @@ type Letter struct {
 	Pointless bool
 	Bookings  []Booking // KindMyLinks: live reservations and entries of the address
 	Staff     *StaffLetter
+	News      *StaffNews  // of what tells staff
+	Text      MessageText // the venue's own words; of messages to customers
 }
 
 // Booking is a line of "my reservations": one of the two is set.
@@ -238,6 +264,13 @@ func (s *Store) Letter(ctx context.Context, m Message) (Letter, error) {
 	if m.Kind.ToStaff() {
 		l.Staff, l.Pointless, err = s.staffLetter(ctx, m)
 		return l, err
+	}
+	if m.Kind.TellsStaff() {
+		err = s.staffNews(ctx, &l)
+		return l, err
+	}
+	if l.Text, err = s.MessageText(ctx, m.TenantID, m.Kind, m.Locale); err != nil {
+		return Letter{}, err
 	}
 	if m.Kind == KindMyLinks {
 		l.Bookings, err = s.bookingsOf(ctx, m.TenantID, m.Recipient)

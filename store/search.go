@@ -113,19 +113,27 @@ func numbersLike(typed string, least int) []string {
 	return all
 }
 
+// Which words are looked up once more as a whole: a word of two characters is
+// one piece, so the index has said all there is to say about it, and a common one
+// finds very many rows.
+const searchWhole = `whole AS MATERIALIZED (
+	SELECT ARRAY(SELECT '%' || f.folded || '%' FROM (SELECT w, search_fold(w) AS folded FROM unnest(@words::text[]) w) f
+		WHERE length(f.folded) <> 2 OR strpos(f.w, '@') > 0) AS likes
+)`
+
 // searchSQL finds by the index of pieces, and looks the whole up once more in
 // what that finds; numbers are a range of their unique index. What is to come
 // stands in front, the nearest first; then what is over, the newest first.
 const searchSQL = `-- search reservations
 WITH n AS (
 	SELECT coalesce(@at::timestamptz, statement_timestamp()) AS now
-), hit AS (
+), ` + searchWhole + `, hit AS (
 	SELECT r.id, r.slot_id, r.state FROM reservations r
 	WHERE r.tenant_id = @tenant AND r.name || r.kana || r.email || r.phone <> ''
 		AND cardinality(search_query(@tenant::uuid, @words::text[], @phones::text[])) > 0
 		AND search_grams(r.tenant_id, r.name, r.kana, r.email, r.phone) COLLATE "C" @> search_query(@tenant::uuid, @words::text[], @phones::text[])
 		AND r.phone LIKE ALL (@likes::text[])
-		AND search_text(r.name, r.kana, r.email) LIKE ALL (ARRAY(SELECT '%' || search_fold(w) || '%' FROM unnest(@words::text[]) w))
+		AND ((SELECT cardinality(likes) FROM whole) = 0 OR search_text(r.name, r.kana, r.email) LIKE ALL ((SELECT likes FROM whole)::text[]))
 	UNION
 	SELECT r.id, r.slot_id, r.state FROM unnest(@numbers::text[]) AS begun
 	JOIN reservations r ON r.tenant_id = @tenant AND r.number BETWEEN begun AND rpad(begun, @length::int, 'Z') AND starts_with(r.number, begun)
@@ -154,13 +162,13 @@ func (s *Store) Search(ctx context.Context, tenant, typed string) ([]Reservation
 const searchEntriesSQL = `-- search entries
 WITH n AS (
 	SELECT coalesce(@at::timestamptz, statement_timestamp()) AS now
-), hit AS (
+), ` + searchWhole + `, hit AS (
 	SELECT e.id, s.starts_at FROM waitlist_entries e JOIN slots s ON s.tenant_id = e.tenant_id AND s.id = e.slot_id
 	WHERE e.tenant_id = @tenant AND e.state IN ('waiting', 'offered')
 		AND cardinality(search_query(@tenant::uuid, @words::text[], @phones::text[])) > 0
 		AND search_grams(e.tenant_id, e.name, e.kana, e.email, e.phone) COLLATE "C" @> search_query(@tenant::uuid, @words::text[], @phones::text[])
 		AND e.phone LIKE ALL (@likes::text[])
-		AND search_text(e.name, e.kana, e.email) LIKE ALL (ARRAY(SELECT '%' || search_fold(w) || '%' FROM unnest(@words::text[]) w))
+		AND ((SELECT cardinality(likes) FROM whole) = 0 OR search_text(e.name, e.kana, e.email) LIKE ALL ((SELECT likes FROM whole)::text[]))
 	ORDER BY s.starts_at, e.id LIMIT @limit
 )
 SELECT ` + entryColumns + `, 0 AS place, 0 AS of, n.now

@@ -160,13 +160,18 @@ func (s *Store) FirstBookable(ctx context.Context, q SlotQuery) (time.Time, erro
 	return first, classify(err)
 }
 
+// The nearest are chosen before their seats are counted.
 const nearestSQL = `-- nearest free slots
 SELECT * FROM (
 ` + slotSelect + `
-JOIN slots o ON o.tenant_id = s.tenant_id AND o.id = @slot AND o.service_id = s.service_id AND o.id <> s.id
-WHERE s.tenant_id = @tenant AND s.status = 'open' AND s.starts_at BETWEEN o.starts_at - interval '336 hours' AND o.starts_at + interval '336 hours'
-	AND s.starts_at > n.now
-ORDER BY abs(extract(epoch FROM s.starts_at - o.starts_at)) LIMIT 60
+JOIN (
+	SELECT c.id FROM slots o JOIN slots c ON c.tenant_id = o.tenant_id AND c.service_id = o.service_id AND c.id <> o.id
+	WHERE o.tenant_id = @tenant AND o.id = @slot AND c.status = 'open'
+		AND c.starts_at BETWEEN o.starts_at - interval '336 hours' AND o.starts_at + interval '336 hours'
+		AND c.starts_at > coalesce(@at::timestamptz, statement_timestamp())
+	ORDER BY abs(extract(epoch FROM c.starts_at - o.starts_at)) LIMIT 60
+) near ON near.id = s.id
+WHERE s.tenant_id = @tenant
 ) found
 WHERE opens_at <= now AND closes_at > now AND seats_left >= @party::int
 ORDER BY starts_at LIMIT @limit`

@@ -140,6 +140,7 @@ var allTenants = map[string]string{
 	"unfedTenantsSQL":    "looks for work over all tenants, without locks",
 	"lockFeedSQL":        "the tenant's own key",
 	"raiseFeedSQL":       "the tenant's own key",
+	"tenantsToTellSQL":   "looks for work over all tenants, without locks",
 	"nextDueSQL":         "the next deadline of all tenants",
 	"outboxStatsSQL":     "a metric over all tenants",
 	"tidySessionsSQL":    "sessions belong to no tenant",

@@ -44,24 +44,28 @@ type DayLoad struct {
 	Calls     int // open offers to people without an address: somebody has to call
 }
 
+// Seats that are taken and neither held nor offered are booked. OFFSET 0 as above daySummariesSQL.
 const dayLoadsSQL = `-- loads of days
 SELECT to_char(starts_at AT TIME ZONE @zone::text, 'YYYY-MM-DD') AS day,
 	count(*) FILTER (WHERE status <> 'cancelled')::int AS slots, count(*) FILTER (WHERE status = 'closed')::int AS closed,
 	count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled,
 	count(*) FILTER (WHERE status = 'open' AND starts_at > now AND seats_left = 0)::int AS "full",
-	coalesce(sum(capacity) FILTER (WHERE status <> 'cancelled'), 0)::int AS capacity, coalesce(sum(confirmed), 0)::int AS booked,
-	coalesce(sum(held + offered), 0)::int AS kept, coalesce(sum(waiting), 0)::int AS waiting,
+	coalesce(sum(capacity) FILTER (WHERE status <> 'cancelled'), 0)::int AS capacity, coalesce(sum(taken - kept), 0)::int AS booked,
+	coalesce(sum(kept - due), 0)::int AS kept, coalesce(sum(waiting), 0)::int AS waiting,
 	count(*) FILTER (WHERE offered > 0)::int AS offers, coalesce(sum(calls), 0)::int AS calls
 FROM (
-	SELECT found.*, CASE WHEN offered = 0 THEN 0 ELSE (
-		SELECT count(*) FROM waitlist_entries c
-		WHERE c.tenant_id = @tenant AND c.slot_id = found.id::uuid AND c.state = 'offered' AND c.email = '' AND c.expires_at > found.now) END AS calls
-	FROM (
-` + slotSelect + `
-WHERE s.tenant_id = @tenant AND s.starts_at >= @from AND s.starts_at < @to
-	AND (@service::text = '' OR s.service_id = NULLIF(@service, '')::uuid)
-	AND (@resource::text = '' OR s.resource_id = NULLIF(@resource, '')::uuid)
-	) found
+	SELECT s.starts_at, s.status, s.capacity, s.taken, ` + keptSeatsLeft + `, n.now,
+		coalesce(k.seats, 0) AS kept, coalesce(k.due, 0) AS due, k.offered, k.calls, q.waiting
+	FROM (SELECT coalesce(@at::timestamptz, statement_timestamp()) AS now) n CROSS JOIN slots s
+` + keptSeats + `
+	LEFT JOIN (
+		SELECT e.slot_id, count(*)::int AS waiting FROM slots w JOIN waitlist_entries e ON e.tenant_id = w.tenant_id AND e.slot_id = w.id AND e.state = 'waiting'
+		WHERE w.tenant_id = @tenant AND w.starts_at >= @from AND w.starts_at < @to GROUP BY e.slot_id
+	) q ON q.slot_id = s.id
+	WHERE s.tenant_id = @tenant AND s.starts_at >= @from AND s.starts_at < @to
+		AND (@service::text = '' OR s.service_id = NULLIF(@service, '')::uuid)
+		AND (@resource::text = '' OR s.resource_id = NULLIF(@resource, '')::uuid)
+	OFFSET 0
 ) slots
 GROUP BY 1 ORDER BY 1`
 

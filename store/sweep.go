@@ -61,7 +61,8 @@ const remindSlotsSQL = `-- slots to remind of
 SELECT s.tenant_id::text AS tenant, s.id::text AS slot, s.starts_at - s.reminder_before AS due FROM slots s
 WHERE s.id <> ALL(@left_out::text[]::uuid[]) AND s.reminded_at IS NULL AND s.status <> 'cancelled' AND s.starts_at > coalesce(@at::timestamptz, statement_timestamp())
 	AND s.starts_at < coalesce(@at::timestamptz, statement_timestamp()) + interval '720 hours'
-	AND s.starts_at - s.reminder_before <= coalesce(@at::timestamptz, statement_timestamp())
+	AND s.starts_at AT TIME ZONE 'UTC' - s.reminder_before <= coalesce(@at::timestamptz, statement_timestamp()) AT TIME ZONE 'UTC'
+	AND s.starts_at AT TIME ZONE 'UTC' - s.reminder_before > coalesce(@at::timestamptz, statement_timestamp()) AT TIME ZONE 'UTC' - interval '720 hours'
 ORDER BY s.starts_at LIMIT 500`
 
 const unsealedSlotsSQL = `-- slots with events to seal
@@ -70,8 +71,9 @@ WHERE number IS NOT NULL AND seal IS NULL AND slot_id <> ALL(@left_out::text[]::
 
 const eraseSlotsSQL = `-- slots whose contacts are to be erased
 SELECT s.tenant_id::text AS tenant, s.id::text AS slot, s.ends_at AS due FROM slots s
-WHERE s.id <> ALL(@left_out::text[]::uuid[]) AND ((s.waitlist_erased_at IS NULL AND s.ends_at <= coalesce(@at::timestamptz, statement_timestamp()) AND s.ends_at + s.erase_waitlist_after <= coalesce(@at::timestamptz, statement_timestamp()))
-	OR (s.reservations_erased_at IS NULL AND s.ends_at <= coalesce(@at::timestamptz, statement_timestamp()) AND s.ends_at + s.erase_reservations_after <= coalesce(@at::timestamptz, statement_timestamp())))
+WHERE s.id <> ALL(@left_out::text[]::uuid[])
+	AND ((s.waitlist_erased_at IS NULL AND s.ends_at AT TIME ZONE 'UTC' + s.erase_waitlist_after <= coalesce(@at::timestamptz, statement_timestamp()) AT TIME ZONE 'UTC')
+		OR (s.reservations_erased_at IS NULL AND s.ends_at AT TIME ZONE 'UTC' + s.erase_reservations_after <= coalesce(@at::timestamptz, statement_timestamp()) AT TIME ZONE 'UTC'))
 ORDER BY s.ends_at LIMIT 500`
 
 const nextDueSQL = `-- next deadline
@@ -126,7 +128,7 @@ func (s *Store) Sweep(ctx context.Context) (SweepReport, error) {
 	each(remindSlotsSQL, func(ctx context.Context, ref slotRef) error { return s.remind(ctx, ref, &report) })
 	each(unsealedSlotsSQL, func(ctx context.Context, ref slotRef) error { return s.seal(ctx, ref, &report) })
 	each(eraseSlotsSQL, func(ctx context.Context, ref slotRef) error { return s.erase(ctx, ref, &report) })
-	for _, chore := range []func(context.Context) error{s.feedEvents, s.tidy, s.tidyAnswers} {
+	for _, chore := range []func(context.Context) error{s.feedEvents, s.tellStaff, s.tidy, s.tidyAnswers} {
 		if err := chore(ctx); err != nil {
 			failed = append(failed, err)
 		}

@@ -39,7 +39,7 @@ func storyInsight(say staffSay) StaffInsightPage {
 		Period:   say("2026年9月11日（金）〜2026年10月8日（木）", "Fri 11 Sep 2026 – Thu 8 Oct 2026"),
 		Figures: []StaffFigure{
 			{say("稼働率", "Occupancy"), "78%", say("予約された席 1,240 ÷ 定員 1,590。", "1,240 seats booked of a capacity of 1,590.")},
-			{say("無断欠席率", "No-show rate"), "3%", say("無断欠席 12組 ÷ 来店か欠席が記入された 402組。記入のない 31組は、来たかどうか分からないため含みません。", "12 no-shows of 402 parties with a mark. 31 have none: whether they came cannot be known, so they are left out.")},
+			{say("来店なしの割合", "No-show rate"), "3%", say("来店なし 12組 ÷ 来店の有無が記入された 402組。記入のない 31組は、来たかどうか分からないため含みません。", "12 no-shows of 402 parties with a mark. 31 have none: whether they came cannot be known, so they are left out.")},
 			{say("空いた席の再予約", "Seats filled again"), "90%", say("手放された後に再び予約された 27席 ÷ 結果の出た 30席。", "27 seats booked again of 30 given back.")},
 			{say("再予約までの時間", "Time to refill"), say("24分", "24 min"), say("席が手放されてから次の予約が決まるまでの中央値。", "Median from a seat given back to its next booking.")},
 		},

@@ -59,6 +59,8 @@ type StaffHubPage struct {
 type StaffHubGroup struct {
 	Title string
 	Links []StaffHubLink
+	// Steps are done in this order; Next is the first that is not done.
+	Steps bool
 }
 
 // StaffHubLink leads to a page and says what is done there.
@@ -66,6 +68,8 @@ type StaffHubLink struct {
 	Title string
 	Text  string
 	URL   string
+	Done  bool
+	Next  bool
 }
 
 // StaffSignInPage is the form of address and password.
@@ -159,8 +163,10 @@ type StaffTodayPage struct {
 	// Choosers narrow the slots to a service or a resource; Keep holds that for the form that jumps.
 	Choosers []StaffChooser
 	Keep     []Hidden
-	// AddURL is where slots are made; empty for those who may not.
+	// AddURL is where a slot of this day is made; empty for those who may not.
 	AddURL string
+	// StartURL is the first set-up, where nothing has been set up and the member may do so.
+	StartURL string
 	// Holiday names a public holiday; Closed is a finished sentence where the venue is closed. Both may be empty.
 	Holiday string
 	Closed  string
@@ -350,6 +356,8 @@ type StaffSlotPage struct {
 	// PrintURL is the roster alone, CSVURL the same as a file; either may be empty.
 	PrintURL string
 	CSVURL   string
+	// WaitCSVURL is the waitlist as a file; may be empty.
+	WaitCSVURL string
 	// Shows are the parts of the roster that can be shown alone; SelectAllURL ticks every box.
 	Shows        []StaffFilter
 	SelectAllURL string
@@ -634,6 +642,7 @@ type StaffMessagesPage struct {
 	OlderURL string
 	// MailboxURL leads to the folder of mails; empty where mail is really sent.
 	MailboxURL string
+	Queue      StaffQueue
 }
 
 // StaffFilter is one choice above a list.
@@ -668,6 +677,7 @@ type StaffMessage struct {
 	PhoneURL string
 	// RetryURL is empty unless it may be tried again by hand.
 	RetryURL string
+	Queue    StaffQueued
 }
 
 // StaffMessagePage shows one message as it was sent.

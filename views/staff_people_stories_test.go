@@ -8,7 +8,7 @@ func storyPeople(say staffSay) StaffPeoplePage {
 	return StaffPeoplePage{
 		Page: staffTestPage(say, say("お客様", "Customers")), Staff: staffTestFrame("people"), ActionURL: StaffPeopleURL("aozora"),
 		People: []StaffPersonItem{
-			{URL: StaffPersonURL("aozora", "1"), Name: "佐藤 はな", Kana: "サトウ ハナ", Email: "hana@nowhere.example", Phone: "090-1234-5678", Facts: []string{say("予約 12件", "12 bookings"), say("10月8日（木） に予約", "last booked Thu 8 Oct")}, NoShows: say("無断欠席 2回", "2 no-shows")},
+			{URL: StaffPersonURL("aozora", "1"), Name: "佐藤 はな", Kana: "サトウ ハナ", Email: "hana@nowhere.example", Phone: "090-1234-5678", Facts: []string{say("予約 12件", "12 bookings"), say("10月8日（木） に予約", "last booked Thu 8 Oct")}, NoShows: say("来店なし 2回", "2 no-shows")},
 			{URL: StaffPersonURL("aozora", "2"), Name: "Zoë <Z> & Co", Email: "a.very.long.address.that.goes.on.and.on@department.of.bookings.nowhere.example", Facts: []string{say("予約 1件", "1 booking"), say("10月8日（木） に予約", "last booked Thu 8 Oct")}},
 			{URL: StaffPersonURL("aozora", "3"), Name: "髙橋 𠮷郎", Kana: "タカハシ ヨシロウ", Email: "yoshiro@nowhere.example", Phone: "03-1234-5678", Facts: []string{say("予約 3件", "3 bookings"), say("10月7日（水） に予約", "last booked Wed 7 Oct")}},
 		},
@@ -39,7 +39,7 @@ func storyPerson(say staffSay) StaffPersonPage {
 		Counts: []StaffPersonCount{
 			{Label: say("予約", "Bookings"), Value: "12", Note: say("うち これから 1件", "1 ahead")},
 			{Label: say("来店", "Visits"), Value: "8", Note: say("未記入 1件", "1 not noted")},
-			{Label: say("無断欠席", "No-shows"), Value: "1", Warn: true},
+			{Label: say("来店なし", "No-shows"), Value: "1", Warn: true},
 			{Label: say("本人のキャンセル", "Cancelled by them"), Value: "2", Note: say("うち 直前 2件", "2 of them late"), Warn: true},
 			{Label: say("お店のキャンセル", "Cancelled by us"), Value: "0"},
 			{Label: say("キャンセル待ち", "Waits"), Value: "3", Note: say("うち 案内 2件", "2 offers")},

@@ -81,6 +81,8 @@ type StaffScheduleItem struct {
 type StaffScheduleForm struct {
 	// ActionURL takes the fields by GET and shows the preview.
 	ActionURL string
+	// ClockChanges: the venue's clocks go forward and back, which has to be explained.
+	ClockChanges bool
 	// From is the day from which a change counts; Editing shows it, and fixes the service.
 	Editing     bool
 	From        string

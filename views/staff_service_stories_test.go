@@ -102,7 +102,7 @@ func storyClosed(say staffSay) StaffClosedPage {
 	slots.Slots, slots.SlotsURL = say("枠が2件残っています（予約 5席）", "2 slots still stand (seats taken: 5)"), StaffDayURL("aozora", "2026-10-12")
 	note := day("2026-12-29", "2026年12月29日（火）", "Tue 29 Dec 2026", "", "", true, say("年末年始のお休みをいただきます", "Closed over the New Year"))
 	note.Other = say("Closed over the New Year", "年末年始のお休みをいただきます")
-	form := StaffSettingForm{ActionURL: StaffClosedURL("aozora"), Submit: say("休業日にする", "Close"), Groups: []StaffFormGroup{{
+	form := StaffSettingForm{ActionURL: StaffClosedURL("aozora"), Submit: say("休業日にする", "Add closed days"), Groups: []StaffFormGroup{{
 		Title: say("休業日を追加", "Add closed days"), Text: say("すでに休業日の日は、ひとことだけが新しくなります。", "A day that is closed already gets the new note."),
 		Rows: [][]StaffFormField{
 			{{Field: Field{Name: FieldFrom, Label: say("いつ（最初の日）", "Day (or first day)"), Type: "date"}}},

@@ -175,6 +175,8 @@ type StaffNoticeText struct {
 	Text    string
 	// Hint says how many read this language.
 	Hint string
+	// Folded puts a language away that nobody reads.
+	Folded bool
 }
 
 // StaffNoticePreview is what would be sent, and to whom.

@@ -103,3 +103,11 @@ func staffTermsMethod(p StaffTermsPage) string {
 	}
 	return "get"
 }
+
+// staffRosterEmpty says that nobody is on the roster, or in the part of it that is shown.
+func staffRosterEmpty(ctx context.Context, p StaffSlotPage) string {
+	if len(p.Shows) > 0 && !p.Shows[0].Current {
+		return i18n.T(ctx, "staff.roster.none_here")
+	}
+	return i18n.T(ctx, "staff.roster.none")
+}

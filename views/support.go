@@ -31,6 +31,16 @@ func dial(phone string) string {
 	}, phone)
 }
 
+// rangeParts is a range; one that ends on another day may go on in a second line behind its dash, and nowhere else.
+func rangeParts(text string) templ.Component {
+	for _, dash := range []string{"〜", " – "} {
+		if from, to, ok := strings.Cut(text, dash); ok && strings.ContainsAny(to, "月 ") {
+			return templ.Raw(templ.EscapeString(from+dash) + "<wbr>" + templ.EscapeString(to))
+		}
+	}
+	return templ.Raw(templ.EscapeString(text))
+}
+
 func fieldID(f Field) string {
 	if f.ID != "" {
 		return f.ID

@@ -3,17 +3,12 @@ package web
 import (
 	"net/http"
 	"strconv"
-	"strings"
-
-	ics "github.com/arran4/golang-ical"
 
 	"holdfast/store"
 	"holdfast/views"
+	"holdfast/views/calendar"
 	"holdfast/views/i18n"
 )
-
-// calendarUID names a booking in calendars, in every file and mail about it.
-func calendarUID(reservation string) string { return reservation + "@holdfast" }
 
 // getCalendar gives a booking as a file for calendars. Its identity stays the
 // same for the life of the booking and its sequence rises with each change, so
@@ -39,8 +34,7 @@ func (s *Server) getCalendar(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	lang := i18n.Lang(r.Context())
-	cal := ics.NewCalendarFor("Holdfast")
-	cal.SetProductId("-//Holdfast//Reservations//" + strings.ToUpper(lang))
+	cal := calendar.Calendar{Lang: lang, Zone: t.Location()}
 	for _, m := range members {
 		if m.State != store.Confirmed && m.State != store.Cancelled {
 			continue
@@ -50,7 +44,6 @@ func (s *Server) getCalendar(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		o := n.of(slot)
-		e := cal.AddEvent(calendarUID(m.ID))
 		// The time of the newest change, not of the download: the same state gives the same file.
 		stamp := m.CreatedAt
 		if m.ConfirmedAt != nil {
@@ -59,22 +52,13 @@ func (s *Server) getCalendar(w http.ResponseWriter, r *http.Request) error {
 		if m.EndedAt != nil {
 			stamp = *m.EndedAt
 		}
-		e.SetDtStampTime(stamp.UTC())
-		e.SetStartAt(slot.StartsAt.UTC())
-		e.SetEndAt(slot.EndsAt.UTC())
-		e.SetSequence(m.Sequence)
-		e.SetSummary(o.service.Name.In(lang) + " (" + t.Name + ")")
-		if where := mapPlace(o, t, lang); where != "" {
-			e.SetLocation(where)
-		}
-		e.SetDescription(i18n.T(r.Context(), "booked.number") + " " + m.Number)
-		e.SetStatus(ics.ObjectStatusConfirmed)
-		if m.State == store.Cancelled {
-			e.SetStatus(ics.ObjectStatusCancelled)
-		}
-		e.SetURL(s.cfg.PublicURL.JoinPath(views.ReservationURL(t.Slug, s.store.ReservationToken(m))).String())
+		cal.Events = append(cal.Events, calendar.Booking{
+			ID: m.ID, Number: m.Number, Sequence: m.Sequence, Stamp: stamp, Start: slot.StartsAt, End: slot.EndsAt,
+			Service: o.service.Name.In(lang), Venue: t.Name, Where: mapPlace(o, t, lang), Cancelled: m.State == store.Cancelled,
+			Link: s.cfg.PublicURL.JoinPath(views.ReservationURL(t.Slug, s.store.ReservationToken(m))).String(),
+		}.Event(lang))
 	}
-	body := cal.Serialize(ics.WithNewLineWindows)
+	body := cal.String()
 	h := w.Header()
 	h.Set("Content-Type", "text/calendar; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="booking.ics"`)

@@ -35,9 +35,9 @@ func median(rounds int, sides ...func()) []time.Duration {
 	return medians
 }
 
-// fill stores slots by SQL: slots of the shop's service on other resources,
+// fillBySQL stores slots by SQL: slots of the shop's service on other resources,
 // each with reservations, from the given day on.
-func fill(t *testing.T, s *shop.Shop, slots, reservationsEach, dayOffset int) {
+func fillBySQL(t *testing.T, s *shop.Shop, slots, reservationsEach, dayOffset int) {
 	t.Helper()
 	s.Exec(t, `INSERT INTO resources (tenant_id, slug, name) SELECT $1, 'room-' || $2::int || '-' || n, '{"ja": "部屋"}' FROM generate_series(1, 20) n`, s.Tenant.ID, dayOffset)
 	s.Exec(t, `INSERT INTO slots (tenant_id, service_id, resource_id, starts_at, ends_at, capacity, taken, version)
@@ -63,9 +63,9 @@ func withoutHistory(t *testing.T, s *shop.Shop) {
 // TestMeasureVenuePage: what is stored beyond the page must not be paid for. At most 1.2 times.
 func TestMeasureVenuePage(t *testing.T) {
 	small, large := openSite(t, shop.New(t, nil)), openSite(t, shop.New(t, nil))
-	fill(t, small.Shop, 100, 10, 0)
-	fill(t, large.Shop, 100, 10, 0)
-	fill(t, large.Shop, 9900, 10, 60)
+	fillBySQL(t, small.Shop, 100, 10, 0)
+	fillBySQL(t, large.Shop, 100, 10, 0)
+	fillBySQL(t, large.Shop, 9900, 10, 60)
 	path := "/shop?date=" + small.Start.In(small.Tenant.Location()).Format("2006-01-02")
 	few, many := small.browser(t), large.browser(t)
 	if a, b := few.get(path).is(http.StatusOK), many.get(path).is(http.StatusOK); strings.Count(a.body, "data-slot=") != strings.Count(b.body, "data-slot=") {

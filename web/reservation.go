@@ -265,7 +265,7 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 	v := views.BookedPage{
 		Page: s.pageAt(r, self), Number: p.res.Number, Slot: facts(ctx, t, p.slot, false), More: p.more, PartySize: p.res.PartySize,
 		Name: p.res.Name, MailTo: p.res.Email, CalendarURL: views.ReservationCalendarURL(t.Slug, p.token), QR: code.Bitmap(),
-		Calendars: calendarLinks(ctx, t, p.slot), Answers: answered(ctx, p.slot.service.Questions, p.res.Answers), Pending: pendingEmail(ctx, t, p.res),
+		Calendars: calendarLinks(ctx, t, p.slot), Answers: answered(ctx, p.slot.service.EverAsked(), p.res.Answers), Pending: pendingEmail(ctx, t, p.res),
 	}
 	v.Page.Secret = true
 	v.Just = v.Page.Flash != nil && v.Page.Flash.Text == i18n.T(ctx, flashConfirmed)

@@ -67,6 +67,7 @@ var settings = []struct {
 	}},
 	{"data", []hubLink{
 		{"exports", views.StaffExportsURL, takeData},
+		{"import", views.StaffImportURL, setUp},
 	}},
 }
 
@@ -78,10 +79,11 @@ func (s *Server) getSettings(w http.ResponseWriter, r *http.Request) error {
 	if v.Groups, err = s.startHere(r); err != nil {
 		return err
 	}
+	starting := len(v.Groups) > 0
 	for _, group := range settings {
 		g := views.StaffHubGroup{Title: i18n.T(ctx, i18n.Key("settings.group."+group.key))}
 		for _, l := range group.links {
-			if c.can(l.needs) {
+			if c.can(l.needs) && !(starting && l.key == "setup") {
 				g.Links = append(g.Links, views.StaffHubLink{
 					Title: i18n.T(ctx, i18n.Key("settings."+l.key+".title")), Text: i18n.T(ctx, i18n.Key("settings."+l.key+".text")), URL: l.url(t.Slug),
 				})

@@ -26,76 +26,114 @@ import (
 	"holdfast/views/i18n"
 )
 
-// How many messages a page shows at first, and at most.
+// How many messages a page shows, and how many mails the trial mailbox is chosen from.
 const (
-	messagesShown = 100
-	messagesMost  = 500
+	messagesShown = 50
+	mailboxMost   = 500
 )
 
 // messageStates are the filters of the list, in the order in which they are shown.
 var messageStates = []store.MessageState{"", store.MessageFailed, store.MessagePending, store.MessageSending, store.MessageSent, store.MessageObsolete}
 
+// messageFilter is what the address of the list chooses.
+type messageFilter struct {
+	state   store.MessageState
+	kind    store.MessageKind
+	subject string
+	slot    string
+}
+
+// filterOf reads the filter; what can't be one chooses all. An id of another
+// venue's chooses nothing, like one that there is not.
+func filterOf(q url.Values) messageFilter {
+	f := messageFilter{state: store.MessageState(q.Get("state")), kind: store.MessageKind(q.Get("kind")), subject: q.Get("subject"), slot: q.Get("slot")}
+	if !slices.Contains(messageStates, f.state) {
+		f.state = ""
+	}
+	if !slices.Contains(everyKind, f.kind) {
+		f.kind = ""
+	}
+	if !store.ValidID(f.subject) {
+		f.subject = ""
+	}
+	if !store.ValidID(f.slot) {
+		f.slot = ""
+	}
+	return f
+}
+
+// url is the list with the filter, from the place on; zero: the newest.
+func (f messageFilter) url(t store.Tenant, before time.Time, id string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"state": string(f.state), "kind": string(f.kind), "subject": f.subject, "slot": f.slot, fieldBeforeID: id} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if id != "" {
+		q.Set(fieldBefore, placeText(before))
+	}
+	if len(q) == 0 {
+		return views.StaffMailURL(t.Slug)
+	}
+	return views.StaffMailURL(t.Slug) + "?" + q.Encode()
+}
+
 func (s *Server) getMessages(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	state := store.MessageState(r.URL.Query().Get("state"))
-	if !slices.Contains(messageStates, state) {
-		state = ""
-	}
-	limit := messagesShown
-	if r.URL.Query().Get("older") == "1" {
-		limit = messagesMost
-	}
-	messages, err := s.store.Messages(ctx, store.MessageQuery{TenantID: t.ID, State: state, Limit: limit})
+	filter := filterOf(r.URL.Query())
+	before, beforeID := placeOf(r.URL.Query())
+	messages, err := s.store.Messages(ctx, store.MessageQuery{
+		TenantID: t.ID, State: filter.state, Kind: filter.kind, SubjectID: filter.subject, SlotID: filter.slot, Before: before, BeforeID: beforeID, Limit: messagesShown + 1,
+	})
 	if err != nil {
 		return err
 	}
-	totals, err := s.store.MessageTotals(ctx, t.ID)
+	tally, err := s.store.MessageTally(ctx, t.ID, filter.subject, filter.slot)
 	if err != nil {
 		return err
 	}
-	var v views.StaffMessagesPage
-	for _, filter := range messageStates {
-		f := views.StaffFilter{Text: i18n.T(ctx, "staff.messages.all"), URL: messagesURL(t, filter, false), Current: filter == state}
-		if filter == "" {
-			for _, n := range totals {
-				f.Count += n
-			}
-		} else {
-			f.Text, f.Count = i18n.T(ctx, i18n.Key("staff.state.mail_"+string(filter))), totals[filter]
-		}
-		v.Filters = append(v.Filters, f)
+	v := views.StaffMessagesPage{Filters: stateFilters(ctx, t, filter, tally), Queue: views.StaffQueue{Kinds: kindFilters(ctx, t, filter, tally)}}
+	if len(messages) > messagesShown {
+		messages = messages[:messagesShown]
+		last := messages[messagesShown-1]
+		v.OlderURL = filter.url(t, last.CreatedAt, last.ID)
 	}
-	slots, err := s.slotsOf(r, messages)
+	if beforeID != "" {
+		v.Queue.NewestURL = filter.url(t, time.Time{}, "")
+	}
+	if filter.kind != "" {
+		v.Queue.KindText = mailKind(ctx, filter.kind)
+	}
+	about := messages
+	if filter.slot != "" && len(messages) == 0 {
+		about = []store.Message{{SlotID: &filter.slot}} // for the heading
+	}
+	slots, err := s.slotsOf(r, about)
 	if err != nil {
 		return err
 	}
 	if v.Items, err = s.messageViews(r, messages, slots); err != nil {
 		return err
 	}
-	if limit == messagesShown && len(messages) == limit {
-		v.OlderURL = messagesURL(t, state, true)
+	switch {
+	case filter.subject != "":
+		err = s.aboutSubject(r, filter.subject, &v)
+	case filter.slot != "":
+		v.Queue.AllURL = views.StaffMailURL(t.Slug)
+		if o, known := slots[filter.slot]; known {
+			v.Queue.About, v.Queue.AboutURL = slotText(ctx, t, o), views.StaffSlotURL(t.Slug, o.ID)
+		}
+	default:
+		s.aboutQueue(r, tally, &v)
 	}
-	if s.cfg.MailDir != "" {
-		v.MailboxURL = views.StaffMailboxURL(t.Slug)
+	if err != nil {
+		return err
 	}
 	if v.Page, v.Staff, err = s.staffPage(r, "messages", i18n.T(ctx, "staff.messages.title"), r.URL.RequestURI()); err != nil {
 		return err
 	}
 	return s.render(w, r, http.StatusOK, views.StaffMessages(v))
-}
-
-func messagesURL(t store.Tenant, state store.MessageState, older bool) string {
-	q := url.Values{}
-	if state != "" {
-		q.Set("state", string(state))
-	}
-	if older {
-		q.Set("older", "1")
-	}
-	if len(q) == 0 {
-		return views.StaffMailURL(t.Slug)
-	}
-	return views.StaffMailURL(t.Slug) + "?" + q.Encode()
 }
 
 // slotsOf reads the slots that messages speak of. Three statements.
@@ -138,13 +176,13 @@ func (s *Server) messageViews(r *http.Request, messages []store.Message, slots m
 	var out []views.StaffMessage
 	for _, m := range messages {
 		v := views.StaffMessage{
-			ID: m.ID, URL: views.StaffMessageURL(t.Slug, m.ID), Kind: i18n.T(ctx, i18n.Key("staff.mail_kind."+string(m.Kind))), Address: m.Recipient,
+			ID: m.ID, URL: views.StaffMessageURL(t.Slug, m.ID), Kind: mailKind(ctx, m.Kind), Address: m.Recipient,
 			State: string(m.State), At: momentAt(ctx, t, m.CreatedAt, now), Attempts: m.Attempts, Error: m.LastError,
 		}
 		if m.SentAt != nil {
 			v.At = momentAt(ctx, t, *m.SentAt, now)
 		}
-		if m.SubjectID != nil {
+		if m.SubjectID != nil && !m.Kind.TellsStaff() {
 			p := people[*m.SubjectID]
 			v.To = p.Name
 			if m.State == store.MessageFailed {
@@ -163,8 +201,12 @@ func (s *Server) messageViews(r *http.Request, messages []store.Message, slots m
 		if m.State == store.MessagePending && m.Attempts > 0 {
 			v.NextAttempt = momentAt(ctx, t, m.NextAttemptAt, now)
 		}
-		if m.State == store.MessageFailed {
+		if m.State == store.MessageFailed && me(r).can(serveCustomers) {
 			v.RetryURL = views.StaffMessageRetryURL(t.Slug, m.ID)
+		}
+		v.Queue = queued(r, m, now)
+		if v.Queue.Why == "" {
+			v.Error = ""
 		}
 		out = append(out, v)
 	}
@@ -195,7 +237,13 @@ func (s *Server) getMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	lines[0].Address = m.Recipient
-	v := views.StaffMessagePage{Message: lines[0], BackURL: views.StaffMailURL(t.Slug), Subject: m.SentSubject, From: s.cfg.MailFrom, Body: m.SentText}
+	if m.SubjectID != nil {
+		lines[0].Queue.MoreURL = views.StaffMessagesOfURL(t.Slug, *m.SubjectID)
+	}
+	if lines[0].Queue.GivenUp, err = s.givenUp(r, m); err != nil {
+		return err
+	}
+	v := views.StaffMessagePage{Message: lines[0], BackURL: views.StaffMailURL(t.Slug), Subject: m.SentSubject, From: s.cfg.MailFrom, Body: withoutLinks(r.Context(), m.SentText)}
 	if v.Page, v.Staff, err = s.staffPage(r, "messages", lines[0].Kind, lines[0].URL); err != nil {
 		return err
 	}
@@ -235,7 +283,7 @@ func (s *Server) getMailbox(w http.ResponseWriter, r *http.Request) error {
 	if s.cfg.MailDir == "" {
 		return errNotFound
 	}
-	messages, err := s.store.Messages(ctx, store.MessageQuery{TenantID: t.ID, State: store.MessageSent, Limit: messagesMost})
+	messages, err := s.store.Messages(ctx, store.MessageQuery{TenantID: t.ID, State: store.MessageSent, Limit: mailboxMost})
 	if err != nil {
 		return err
 	}

@@ -231,7 +231,7 @@ func (s *Server) getPersonExport(w http.ResponseWriter, r *http.Request) error {
 		add("email", email)
 		add("phone", number)
 		add("note", note)
-		for _, a := range answered(ctx, n.of(store.Slot{ServiceID: service}).service.Questions, answers) {
+		for _, a := range answered(ctx, n.of(store.Slot{ServiceID: service}).service.EverAsked(), answers) {
 			fields = append(fields, views.StaffExportField{Name: a.Question, Value: a.Text})
 		}
 		add("language", i18n.T(ctx, i18n.Key("people.language."+locale)))

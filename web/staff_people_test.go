@@ -75,7 +75,7 @@ func TestACustomerIsFoundAndTheirHistoryTold(t *testing.T) {
 	s := openSite(t, shop.New(t, nil))
 	b := atTheDesk(t, s)
 	visited, ahead, waits := s.known(t)
-	list := b.get(views.StaffPeopleURL("shop")).is(http.StatusOK).says("早乙女 花子").says("無断欠席 1回")
+	list := b.get(views.StaffPeopleURL("shop")).is(http.StatusOK).says("早乙女 花子").says("来店なし 1回")
 	if n := strings.Count(list.body, "早乙女"); n != 1 {
 		t.Errorf("stands in the list %d times", n)
 	}

@@ -310,12 +310,25 @@ func typedSchedule(c store.Schedule) scheduleForm {
 // The nth weekdays that a form offers.
 var nths = []int{1, 2, 3, 4, 5, -1}
 
+// clockChanges reports whether the clocks of a place go forward and back in the
+// year of a day.
+func clockChanges(loc *time.Location, day string) bool {
+	at, err := time.ParseInLocation(time.DateOnly, day, loc)
+	if err != nil {
+		return false
+	}
+	_, winter := time.Date(at.Year(), time.January, 1, 12, 0, 0, 0, loc).Zone()
+	_, summer := time.Date(at.Year(), time.July, 1, 12, 0, 0, 0, loc).Zone()
+	return winter != summer
+}
+
 func (f scheduleForm) view(ctx context.Context, t store.Tenant, n names) views.StaffScheduleForm {
 	v := views.StaffScheduleForm{
 		ActionURL: views.StaffSchedulePreviewURL(t.Slug), Services: n.serviceOptions(ctx, f.service, ""), Resources: n.resourceOptions(ctx, f.resource, ""),
 		Every: f.every, Weekdays: weekdayOptions(ctx, f.weekdays, true), MonthDay: f.monthDay, NthDays: weekdayOptions(ctx, []string{f.nthDay}, false),
 		Times: f.times, Opens: f.opens, Closes: f.closes, Step: f.step, First: f.first, Until: f.until, Except: f.days, Capacity: f.capacity,
 		Closed: f.closed, Holidays: f.holidays, HasHolidays: japanese(t), From: f.from, Errs: f.errs.in(ctx),
+		ClockChanges: clockChanges(t.Location(), f.first),
 	}
 	for _, freq := range []store.Frequency{store.Weekly, store.Daily, store.MonthlyDay, store.MonthlyNth} {
 		v.Freqs = append(v.Freqs, views.Option{Value: string(freq), Text: i18n.T(ctx, i18n.Key("schedule.freq."+string(freq))), Selected: f.freq == string(freq)})

@@ -280,18 +280,50 @@ func (s *Server) saveSetup(w http.ResponseWriter, r *http.Request, b ruleBook, f
 	return s.seeRules(w, r, views.StaffRulesURL(b.t.Slug, ""), done)
 }
 
-// startHere leads a venue that has not gone through the set-up to it, on top of
-// the settings. One statement.
+// startHere is what a venue needs before its first booking, on top of the
+// settings until all of it is there: the rules, a service, a resource, slots to
+// come. Four statements.
 func (s *Server) startHere(r *http.Request) ([]views.StaffHubGroup, error) {
 	ctx, t := r.Context(), venue(r)
 	if !me(r).can(setUp) {
 		return nil, nil
 	}
 	setup, err := s.store.SetupOf(ctx, t.ID)
-	if err != nil || setup.DoneAt != nil {
+	if err != nil {
 		return nil, err
 	}
-	return []views.StaffHubGroup{{Title: i18n.T(ctx, "settings.group.start"), Links: []views.StaffHubLink{
-		{Title: i18n.T(ctx, "settings.setup.title"), Text: i18n.T(ctx, "settings.setup.text"), URL: views.StaffSetupURL(t.Slug)},
-	}}}, nil
+	services, err := s.store.Services(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := s.store.Resources(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := s.store.SlotsAhead(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	offers := slices.ContainsFunc(services, func(v store.Service) bool { return v.Active })
+	places := slices.ContainsFunc(resources, func(v store.Resource) bool { return v.Active })
+	g := views.StaffHubGroup{Title: i18n.T(ctx, "settings.group.start"), Steps: true}
+	next := true
+	for _, step := range []struct {
+		key, url string
+		done     bool
+	}{
+		{"setup", views.StaffSetupURL(t.Slug), setup.DoneAt != nil},
+		{"service", views.StaffNewServiceURL(t.Slug), offers},
+		{"resource", views.StaffNewResourceURL(t.Slug), places},
+		{"slots", views.StaffSchedulesURL(t.Slug), ahead > 0},
+	} {
+		g.Links = append(g.Links, views.StaffHubLink{
+			Title: i18n.T(ctx, i18n.Key("settings.start."+step.key)), URL: step.url, Done: step.done, Next: next && !step.done,
+		})
+		next = next && step.done
+	}
+	if next {
+		return nil, nil
+	}
+	return []views.StaffHubGroup{g}, nil
 }

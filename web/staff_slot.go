@@ -148,7 +148,7 @@ func (c counter) reservationView(ctx context.Context, r store.Reservation) views
 		Email: r.Email, Note: r.Note, Source: string(r.Source), Extra: r.ExtraSeats,
 	}
 	v.Phone, v.PhoneURL = phone(c.tenant, r.Phone)
-	v.Answers = answered(ctx, c.service.Questions, r.Answers)
+	v.Answers = answered(ctx, c.service.EverAsked(), r.Answers)
 	if r.State == store.Held {
 		if r.Name == "" {
 			v.Name = i18n.T(ctx, "staff.filling_in")
@@ -221,7 +221,7 @@ func (c counter) entryView(ctx context.Context, e store.Entry, place int, ahead 
 		Joined: c.moment(ctx, e.JoinedAt),
 	}
 	v.Phone, v.PhoneURL = phone(c.tenant, e.Phone)
-	v.Answers = answered(ctx, c.service.Questions, e.Answers)
+	v.Answers = answered(ctx, c.service.EverAsked(), e.Answers)
 	v.MessagesURL = views.StaffMessagesOfURL(slug, e.ID)
 	if e.EndedAt != nil {
 		v.Ended = c.moment(ctx, *e.EndedAt)
@@ -326,7 +326,7 @@ func (s *Server) staffSlotPage(w http.ResponseWriter, r *http.Request, status in
 	v.CancelURL = views.StaffSlotCancelURL(t.Slug, c.ID)
 	v.PrintURL = views.StaffSlotPrintURL(t.Slug, c.ID)
 	if me(r).can(takeData) {
-		v.CSVURL = views.StaffSlotRosterCSVURL(t.Slug, c.ID)
+		v.CSVURL, v.WaitCSVURL = views.StaffSlotRosterCSVURL(t.Slug, c.ID), views.StaffSlotWaitlistCSVURL(t.Slug, c.ID)
 	}
 	c.switchesInto(&v)
 	return s.render(w, r, status, views.StaffSlot(v))

@@ -103,7 +103,7 @@ func (s *Server) noticePage(w http.ResponseWriter, r *http.Request, status int, 
 	for _, lang := range i18n.Languages {
 		v.Texts = append(v.Texts, views.StaffNoticeText{
 			Lang: lang, Title: i18n.T(ctx, i18n.Key("staff.notice.in_"+lang)), Subject: n.texts[lang].Subject, Text: n.texts[lang].Text,
-			Hint: i18n.T(ctx, "staff.notice.readers", "n", readers[lang]),
+			Hint: i18n.T(ctx, "staff.notice.readers", "n", readers[lang]), Folded: readers[lang] == 0 && lang != c.tenant.Locale && n.texts[lang] == store.NoticeText{} && len(n.errs) == 0,
 		})
 	}
 	if look {

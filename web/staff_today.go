@@ -79,7 +79,16 @@ func (s *Server) getToday(w http.ResponseWriter, r *http.Request) error {
 		return views.StaffFilteredDayURL(t.Slug, other.on(views.StaffDayFilter{Date: v.Date}))
 	})
 	if me(r).can(setUp) {
-		v.AddURL = views.StaffAddSlotsURL(t.Slug)
+		v.AddURL = views.StaffScheduleSlotURL(t.Slug, v.Date)
+		if len(n.services) == 0 {
+			setup, err := s.store.SetupOf(ctx, t.ID)
+			if err != nil {
+				return err
+			}
+			if setup.DoneAt == nil {
+				v.StartURL = views.StaffSetupURL(t.Slug)
+			}
+		}
 	}
 	for offset := -3; offset <= 3; offset++ {
 		at := time.Date(y, m, d+offset, 0, 0, 0, 0, loc)

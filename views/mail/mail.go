@@ -1,6 +1,8 @@
-// Package mail turns finished values into the texts of messages: plain text, in
-// the reader's language, complete enough to be the only thing that somebody has
-// at hand on the way to the venue.
+// Package mail turns finished values into the texts of messages, in the reader's
+// language, complete enough to be the only thing that somebody has at hand on the
+// way to the venue. Each message is written once, as paragraphs of words, rows and
+// links; its plain text and its HTML are two ways to set the same paragraphs, so
+// that neither can say what the other does not.
 //
 // Every text says what is so, what it means for the reader now, and what they
 // can do. Every time stands with its weekday and its zone, because a mail is
@@ -40,12 +42,13 @@ const (
 	StaffInvite          Kind = "staff_invite"           // to whom a team asks to join
 	StaffReset           Kind = "staff_reset"            // with the link for a new password
 	StaffPasswordChanged Kind = "staff_password_changed" // to whose password it is
-	Notice        Kind = "notice" // the venue's own words to the people of a slot
+	Notice               Kind = "notice"                 // the venue's own words to the people of a slot
 )
 
 // Kinds lists every kind that has a text.
 var Kinds = []Kind{
 	Confirmed, Cancelled, Moved, Changed, SlotCancelled, Joined, Offer, Lapsed, Revoked, Vacancy, Reminder, ConfirmEmail, EmailChanged, MyBookings, Notice,
+	StaffInvite, StaffReset, StaffPasswordChanged,
 }
 
 // Letter is all that a text speaks of. Texts are in the reader's language;
@@ -76,7 +79,10 @@ type Letter struct {
 	Subject  string   // Notice: as the venue wrote it
 	Words    string   // Notice: the text as the venue wrote it, with its line breaks
 	Bookings []Booking
-	Staff    Staff // of the mails to staff
+	Staff    Staff  // of the mails to staff
+	Opening  string // what the venue says instead of our first sentence; empty: ours
+	News     News   // StaffNotice, StaffDigest
+	Extra    string // what the venue adds to messages of this kind, plain text with line breaks; empty: nothing
 }
 
 // Staff is what the mails to the staff of a venue speak of.
@@ -143,7 +149,9 @@ type Booking struct {
 // Text is a message as it is sent.
 type Text struct {
 	Subject string
-	Body    string
+	Body    string // plain text; lines end with \n
+	HTML    string // a whole document that says the same
+	Reader  string // the reader's name, where it may stand beside the address; else empty
 }
 
 // Render writes the text of a letter. An unknown kind gives an empty Text,
@@ -157,47 +165,92 @@ func Render(l Letter) Text {
 	if subject == "" {
 		return Text{}
 	}
+	if !l.toStaff() {
+		w.words(l.Extra)
+	}
 	w.footer()
-	return Text{Subject: oneLine(subject), Body: strings.Join(w.blocks, "\n\n") + "\n"}
+	subject = oneLine(subject)
+	return Text{Subject: subject, Body: w.plain(), HTML: w.html(subject), Reader: l.reader()}
 }
 
-// writer gathers the paragraphs of a body.
+// line is a line of a paragraph: words, a row with its label, or a link.
+type line struct {
+	text   string
+	label  string // of a row, whose value is text
+	link   string // an address, which is all that the line says
+	action string // what the button says, where the link is the one main action
+	rule   bool   // a line between the message and who sent it
+}
+
+func (l line) empty() bool { return l.text == "" && l.link == "" }
+
+// writer gathers the paragraphs of a message.
 type writer struct {
 	c      *i18n.Catalog
 	l      Letter
-	blocks []string
+	blocks [][]line
 }
 
-func (w *writer) add(lines ...string) {
-	var kept []string
-	for _, line := range lines {
-		if line != "" {
-			kept = append(kept, line)
+func (w *writer) add(lines ...line) {
+	var kept []line
+	for _, l := range lines {
+		if !l.empty() {
+			kept = append(kept, l)
 		}
 	}
 	if len(kept) > 0 {
-		w.blocks = append(w.blocks, strings.Join(kept, "\n"))
+		w.blocks = append(w.blocks, kept)
 	}
 }
 
 // say adds a paragraph.
-func (w *writer) say(key i18n.Key, args ...any) { w.add(w.c.T(key, args...)) }
+func (w *writer) say(key i18n.Key, args ...any) {
+	if w.l.Opening != "" && w.opens(key) {
+		w.words(w.l.Opening)
+		return
+	}
+	w.add(line{text: w.c.T(key, args...)})
+}
 
 // follow adds a sentence with the link below it.
 func (w *writer) follow(key i18n.Key, link string, args ...any) {
 	if link != "" {
-		w.add(w.c.T(key, args...), link)
+		w.add(line{text: w.c.T(key, args...)}, line{link: link})
 	}
+}
+
+// act is follow for the one thing that the reader is most likely to do now.
+func (w *writer) act(key i18n.Key, link string, button i18n.Key) {
+	if link != "" {
+		w.add(line{text: w.c.T(key)}, line{link: link, action: w.c.T(button)})
+	}
+}
+
+// plain sets the message as plain text.
+func (w *writer) plain() string {
+	var b strings.Builder
+	for i, block := range w.blocks {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for _, l := range block {
+			switch {
+			case l.link != "":
+				b.WriteString(l.link)
+			case l.label != "":
+				b.WriteString(w.c.T("mail.row", "label", l.label, "value", i18n.Isolate(l.text)))
+			default:
+				b.WriteString(l.text)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
 }
 
 func (w *writer) write() (subject string) {
 	l := w.l
-	if l.Kind == ConfirmEmail {
-		// The address may be a stranger's: no name of anybody goes there.
-		w.say("mail.greeting.none")
-	} else {
-		w.greet()
-	}
+	w.greet()
 	about := []any{"venue", oneLine(l.Venue.Name), "service", oneLine(l.Slot.Service), "date", w.c.DateShort(l.Slot.Start, l.Zone)}
 	switch l.Kind {
 	case Confirmed:
@@ -237,7 +290,7 @@ func (w *writer) write() (subject string) {
 		}
 		w.reason()
 		w.booking()
-		w.follow("mail.cancelled.again", cmp.Or(l.Slot.Others, l.Venue.Link))
+		w.act("mail.cancelled.again", cmp.Or(l.Slot.Others, l.Venue.Link), "mail.button.others")
 		if l.By != ByReader {
 			w.say("mail.cancelled.unexpected")
 		}
@@ -250,19 +303,19 @@ func (w *writer) write() (subject string) {
 		}
 		w.reason()
 		w.booking()
-		w.follow("mail.slot_cancelled.again", cmp.Or(l.Slot.Others, l.Venue.Link))
+		w.act("mail.slot_cancelled.again", cmp.Or(l.Slot.Others, l.Venue.Link), "mail.button.others")
 		return w.c.T("mail.slot_cancelled.subject", about...)
 	case Joined:
 		w.say("mail.joined.lead")
 		w.say("mail.joined.not_yet")
 		w.booking()
 		w.queue()
-		w.follow("mail.joined.link", l.Link)
+		w.act("mail.joined.link", l.Link, "mail.button.entry")
 		return w.c.T("mail.joined.subject", about...)
 	case Offer:
 		until := w.at(l.Until)
 		w.say("mail.offer.lead", "time", until)
-		w.follow("mail.offer.link", l.Link)
+		w.act("mail.offer.link", l.Link, "mail.button.offer")
 		if l.Was != nil {
 			w.say("mail.offer.changed")
 			w.before()
@@ -278,7 +331,7 @@ func (w *writer) write() (subject string) {
 			w.say("mail.lapsed.lead", "time", w.at(l.Until))
 		}
 		w.booking()
-		w.follow("mail.lapsed.again", l.Link)
+		w.act("mail.lapsed.again", l.Link, "mail.button.rejoin")
 		return w.c.T("mail.lapsed.subject", about...)
 	case Revoked:
 		if l.OffList {
@@ -288,17 +341,17 @@ func (w *writer) write() (subject string) {
 		}
 		w.reason()
 		w.booking()
-		w.follow("mail.revoked.again", cmp.Or(l.Slot.Others, l.Venue.Link))
+		w.act("mail.revoked.again", cmp.Or(l.Slot.Others, l.Venue.Link), "mail.button.others")
 		return w.c.T("mail.revoked.subject", about...)
 	case Vacancy:
 		w.say("mail.vacancy.lead")
-		w.follow("mail.vacancy.link", l.Link)
+		w.act("mail.vacancy.link", l.Link, "mail.button.vacancy")
 		w.booking()
 		w.say("mail.vacancy.keeps")
 		return w.c.T("mail.vacancy.subject", about...)
 	case ConfirmEmail:
 		w.say("mail.confirm_email.lead")
-		w.follow("mail.confirm_email.link", l.Link)
+		w.act("mail.confirm_email.link", l.Link, "mail.button.confirm_email")
 		w.say("mail.confirm_email.until", "time", w.at(l.Until))
 		w.add(w.row("mail.row.service", l.Slot.Service), w.row("mail.row.when", w.span(l.Slot)))
 		w.say("mail.confirm_email.unexpected")
@@ -318,34 +371,36 @@ func (w *writer) write() (subject string) {
 		if l.Number != "" {
 			w.changes()
 		} else {
-			w.follow("mail.joined.link", l.Link)
+			w.act("mail.joined.link", l.Link, "mail.button.entry")
 		}
 		return w.c.T("mail.notice.subject", "venue", oneLine(l.Venue.Name), "subject", oneLine(l.Subject))
+	case StaffNotice, StaffDigest:
+		return w.news()
 	case StaffInvite:
 		if by := oneLine(l.Staff.InvitedBy); by != "" && !strings.Contains(by, "://") && !strings.Contains(strings.ToLower(by), "www.") {
 			w.say("mail.staff_invite.lead", "by", i18n.Isolate(by), "venue", i18n.Isolate(oneLine(l.Venue.Name)), "role", w.c.T(i18n.Key("mail.staff_invite.role."+l.Staff.Role)))
 		} else {
 			w.say("mail.staff_invite.lead.unknown", "venue", i18n.Isolate(oneLine(l.Venue.Name)), "role", w.c.T(i18n.Key("mail.staff_invite.role."+l.Staff.Role)))
 		}
-		w.follow("mail.staff_invite.link", l.Link)
+		w.act("mail.staff_invite.link", l.Link, "mail.button.staff_invite")
 		w.say("mail.staff_invite.until", "time", w.at(l.Until))
 		w.say("mail.staff_invite.unexpected")
 		return w.c.T("mail.staff_invite.subject", about...)
 	case StaffReset:
 		w.say("mail.staff_reset.lead", "email", l.Staff.Email)
-		w.follow("mail.staff_reset.link", l.Link)
+		w.act("mail.staff_reset.link", l.Link, "mail.button.staff_reset")
 		w.say("mail.staff_reset.until", "time", w.at(l.Until))
 		w.say("mail.staff_reset.unexpected")
 		return w.c.T("mail.staff_reset.subject")
 	case StaffPasswordChanged:
 		w.say("mail.staff_password_changed.lead", "email", l.Staff.Email)
 		w.say("mail.staff_password_changed.ended")
-		w.follow("mail.staff_password_changed.unexpected", l.Staff.Reset)
+		w.act("mail.staff_password_changed.unexpected", l.Staff.Reset, "mail.button.staff_reset")
 		return w.c.T("mail.staff_password_changed.subject")
 	case MyBookings:
 		w.say("mail.mine.lead")
 		for _, b := range l.Bookings {
-			w.line(b)
+			w.listed(b)
 		}
 		w.say("mail.mine.keep")
 		return w.c.T("mail.mine.subject", about...)
@@ -356,35 +411,44 @@ func (w *writer) write() (subject string) {
 // words adds a text as somebody wrote it, paragraph by paragraph. Its lines stay
 // lines; what could pretend to be another part of the mail does not.
 func (w *writer) words(text string) {
-	var lines []string
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-		if line = oneLine(line); line == "" {
+	var lines []line
+	for typed := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if typed = oneLine(typed); typed == "" {
 			w.add(lines...)
 			lines = nil
 			continue
 		}
-		lines = append(lines, line)
+		lines = append(lines, line{text: typed})
 	}
 	w.add(lines...)
 }
 
 // toStaff reports whether it is staff who read the letter, not customers.
 func (l Letter) toStaff() bool {
-	return l.Kind == StaffInvite || l.Kind == StaffReset || l.Kind == StaffPasswordChanged
+	return l.Kind == StaffInvite || l.Kind == StaffReset || l.Kind == StaffPasswordChanged || l.Kind == StaffNotice || l.Kind == StaffDigest
 }
 
 func (w *writer) greet() {
-	name := oneLine(w.l.Name)
-	if name == "" && w.l.toStaff() {
+	name := w.l.reader()
+	if oneLine(w.l.Name) == "" && w.l.toStaff() {
 		return // not a customer, and nobody we know yet
 	}
-	// A form can be sent with somebody else's address and words of a stranger
-	// as the name: our mail must not carry a stranger's link to them.
-	if name == "" || strings.Contains(name, "://") || strings.Contains(strings.ToLower(name), "www.") {
+	if name == "" {
 		w.say("mail.greeting.none")
 		return
 	}
 	w.say("mail.greeting", "name", i18n.Isolate(name))
+}
+
+// reader is the name of the reader. A form can be sent with somebody else's address
+// and words of a stranger as the name: our mail must not carry a stranger's link to
+// them, and no name of anybody to an address that is still to be confirmed.
+func (l Letter) reader() string {
+	name := oneLine(l.Name)
+	if l.Kind == ConfirmEmail || strings.Contains(name, "://") || strings.Contains(strings.ToLower(name), "www.") {
+		return ""
+	}
+	return name
 }
 
 // at writes an instant so that nobody can mistake it.
@@ -397,11 +461,11 @@ func (w *writer) span(s Slot) string {
 	return w.c.DateTimeRange(s.Start, s.End, w.l.Zone) + " " + w.c.ZoneLong(s.Start, w.l.Zone)
 }
 
-func (w *writer) row(key i18n.Key, value string) string {
+func (w *writer) row(key i18n.Key, value string) line {
 	if value = oneLine(value); value == "" {
-		return ""
+		return line{}
 	}
-	return w.c.T("mail.row", "label", w.c.T(key), "value", i18n.Isolate(value))
+	return line{label: w.c.T(key), text: value}
 }
 
 func (w *writer) party(n int) string {
@@ -427,10 +491,10 @@ func (w *writer) booking() {
 }
 
 // toCome is a row for those who come: nobody has to bring anything to what was cancelled.
-func (w *writer) toCome(key i18n.Key, value string) string {
+func (w *writer) toCome(key i18n.Key, value string) line {
 	switch w.l.Kind {
 	case Cancelled, SlotCancelled, Lapsed, Revoked:
-		return ""
+		return line{}
 	}
 	return w.row(key, value)
 }
@@ -441,7 +505,7 @@ func (w *writer) before() {
 		return
 	}
 	was, now := *w.l.Was, w.l.Slot
-	var lines []string
+	var lines []line
 	if !was.Start.Equal(now.Start) || !was.End.Equal(now.End) {
 		lines = append(lines, w.row("mail.row.was", w.span(was)))
 	}
@@ -463,7 +527,7 @@ func (w *writer) reason() {
 // changes says how to change or cancel, and until when.
 func (w *writer) changes() {
 	l := w.l
-	w.follow("mail.changes.link", l.Link)
+	w.act("mail.changes.link", l.Link, "mail.button.booking")
 	switch {
 	case l.CancelUntil.IsZero():
 	case l.CancelOver:
@@ -495,8 +559,8 @@ func (w *writer) queue() {
 	}
 }
 
-// line is one booking or entry of somebody's list.
-func (w *writer) line(b Booking) {
+// listed is one booking or entry of somebody's list.
+func (w *writer) listed(b Booking) {
 	state := w.c.T("mail.mine.booked")
 	switch {
 	case b.Offered:
@@ -505,12 +569,12 @@ func (w *writer) line(b Booking) {
 		state = w.c.T("mail.mine.waiting")
 	}
 	w.add(
-		state,
+		line{text: state},
 		w.row("mail.row.service", b.Slot.Service),
 		w.row("mail.row.when", w.span(b.Slot)),
 		w.row("mail.row.party", w.party(b.Party)),
 		w.row("mail.row.number", b.Number),
-		b.Link,
+		line{link: b.Link},
 	)
 }
 
@@ -518,13 +582,13 @@ func (w *writer) line(b Booking) {
 func (w *writer) footer() {
 	v := w.l.Venue
 	w.add(
-		w.c.T("mail.footer.line"),
-		i18n.Isolate(oneLine(v.Name)),
-		i18n.Isolate(oneLine(v.Address)),
-		v.MapURL,
+		line{text: w.c.T("mail.footer.line"), rule: true},
+		line{text: i18n.Isolate(oneLine(v.Name))},
+		line{text: i18n.Isolate(oneLine(v.Address))},
+		line{link: oneLine(v.MapURL)},
 		w.row("mail.row.phone", v.Phone),
 		w.row("mail.row.email", v.Email),
-		v.Link,
+		line{link: v.Link},
 	)
 	if w.l.Kind != MyBookings && !w.l.toStaff() && v.FindLink != "" {
 		w.follow("mail.footer.find", v.FindLink)

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +30,7 @@ const (
 	// lease is how long a claimed message belongs to one dispatcher. A sending
 	// that could outlast it is not begun, so that nobody else sends it as well.
 	lease     = 5 * time.Minute
-	sendLimit = 2*smtpTimeout + 10*time.Second
+	sendLimit = 5*smtpTimeout + smtpSettle + 10*time.Second
 	// batch keeps the turns of the tenants short.
 	batch      = 20
 	concurrent = 4
@@ -68,6 +70,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	poll := d.Poll
 	if poll == 0 {
 		poll = time.Second
+	}
+	if way, kept := d.Transport.(io.Closer); kept {
+		defer func() {
+			if err := way.Close(); err != nil {
+				d.Log.WarnContext(ctx, "the connections to the mail server did not end well", "error", err)
+			}
+		}()
 	}
 	for {
 		wait := poll
@@ -139,15 +148,16 @@ func (d *Dispatcher) turn(ctx context.Context, tenant string, limit int) (claime
 		return false, err
 	}
 	slices.SortStableFunc(messages, func(a, b store.Message) int {
-		return cmp.Or(a.NextAttemptAt.Compare(b.NextAttemptAt), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	var order []string
 	byReader := map[string][]store.Message{}
 	for _, m := range messages {
-		if byReader[m.Recipient] == nil {
-			order = append(order, m.Recipient)
+		reader := strings.ToLower(m.Recipient)
+		if byReader[reader] == nil {
+			order = append(order, reader)
 		}
-		byReader[m.Recipient] = append(byReader[m.Recipient], m)
+		byReader[reader] = append(byReader[reader], m)
 	}
 	var (
 		stop    atomic.Bool
@@ -160,8 +170,9 @@ func (d *Dispatcher) turn(ctx context.Context, tenant string, limit int) (claime
 	for _, reader := range order {
 		group.Go(func() error {
 			var failed error
+			held := false // behind one that is to be tried again soon
 			for _, m := range byReader[reader] {
-				if stop.Load() || ctx.Err() != nil || time.Since(began)+sendLimit > lease {
+				if held || stop.Load() || ctx.Err() != nil || time.Since(began)+sendLimit > lease {
 					failed = errors.Join(failed, d.finish(ctx, m, giveBack(m, began, m.LastError)))
 					continue
 				}
@@ -175,6 +186,7 @@ func (d *Dispatcher) turn(ctx context.Context, tenant string, limit int) (claime
 					blocked = err
 					mu.Unlock()
 				}
+				held = result.State == store.MessagePending && m.Attempts <= store.HoldsOrder
 				failed = errors.Join(failed, d.finish(ctx, m, result))
 			}
 			return failed

@@ -16,6 +16,7 @@ import (
 	"holdfast/store"
 	"holdfast/store/storetest"
 	"holdfast/store/storetest/shop"
+	"holdfast/views"
 )
 
 func quietLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -86,7 +87,7 @@ func TestMessagesGoOutAndAreKeptAsSent(t *testing.T) {
 	if header.Get("Message-Id") != "<"+m.ID+"@reserve.example>" {
 		t.Errorf("message id %s", header.Get("Message-Id"))
 	}
-	link := "https://reserve.example/shop/reservations/" + s.Store.ReservationToken(r)
+	link := "https://reserve.example" + views.Proven(views.ReservationURL("shop", s.Store.ReservationToken(r)), s.Store.ReservationProof(r))
 	if !strings.Contains(text, "\n"+link+"\n") {
 		t.Errorf("the link %s is not in\n%s", link, text)
 	}
@@ -167,7 +168,7 @@ func TestAfterAnOutageAllArriveOnceAndInOrder(t *testing.T) {
 	for _, mail := range server.all() {
 		_, text := read(t, mail.raw)
 		_, rest, _ := strings.Cut(text, "/shop/reservations/")
-		token, _, _ := strings.Cut(rest, "\n")
+		token, _, _ := strings.Cut(rest, "?")
 		got = append(got, token)
 	}
 	if !slices.Equal(got, want) {
@@ -279,7 +280,7 @@ func TestAnOfferLeadsToItsPage(t *testing.T) {
 	offered := s.Entry(t, second)
 	for _, mail := range server.all() {
 		_, text := read(t, mail.raw)
-		if link := "\nhttps://reserve.example/shop/offers/" + s.Store.OfferToken(offered) + "\n"; strings.Contains(text, link) {
+		if link := "\nhttps://reserve.example" + views.Proven(views.OfferURL("shop", s.Store.OfferToken(offered)), s.Store.EntryProof(offered)) + "\n"; strings.Contains(text, link) {
 			until := offered.ShownUntil.In(s.Tenant.Location()).Format("15:04（MST）")
 			if !strings.Contains(text, until) || strings.Contains(text, offered.ExpiresAt.In(s.Tenant.Location()).Format("15:04（MST）")) {
 				t.Errorf("the deadline is not the shown one, %s:\n%s", until, text)

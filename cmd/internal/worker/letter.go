@@ -1,12 +1,14 @@
 package worker
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"time"
 
 	"holdfast/store"
 	"holdfast/views"
+	"holdfast/views/calendar"
 	"holdfast/views/mail"
 )
 
@@ -30,14 +32,83 @@ type Writer struct {
 
 // Write gives the mail of a letter. False: there is no text for its kind.
 func (w *Writer) Write(l store.Letter) (Mail, bool) {
-	text := mail.Render(w.letter(l))
+	letter := w.letter(l)
+	text := mail.Render(letter)
 	if text.Subject == "" {
 		return Mail{}, false
 	}
-	return Mail{
-		ID: l.Message.ID, Host: w.PublicURL.Hostname(), From: w.From, FromName: l.Tenant.Name,
-		ReplyTo: l.Tenant.Email, To: l.Message.Recipient, Subject: text.Subject, Text: text.Body,
-	}, true
+	m := Mail{
+		ID: l.Message.ID, Host: w.PublicURL.Hostname(), Lang: l.Message.Locale, From: w.From, FromName: l.Tenant.Name,
+		ReplyTo: l.Tenant.Email, To: l.Message.Recipient, ToName: text.Reader, Subject: text.Subject, Text: text.Body, HTML: text.HTML,
+	}
+	if cal, some := w.calendar(l); some {
+		m.Calendar, m.Method = cal.String(), cal.Method
+	}
+	if l.Message.Kind == store.KindVacancy {
+		// The one kind that goes to many at once, whenever there is news, for as long as
+		// somebody waits. The others answer what the reader did, or are about a booking
+		// that they hold: nobody can be told less of those. The page asks before anything
+		// ends, so that no mail program gives up a place (RFC 8058 is not promised).
+		m.Unsubscribe = letter.Link
+	}
+	return m, true
+}
+
+// calendar is what a message says to a calendar: that a booking stands as it is now,
+// or that it is gone. Where a booking has moved on since the message was written
+// (cancelled, then restored), only the message about the newest state says it, for
+// the newest sequence wins whatever comes with it.
+func (w *Writer) calendar(l store.Letter) (calendar.Calendar, bool) {
+	lang := l.Message.Locale
+	cal := calendar.Calendar{
+		Lang: lang, Zone: l.Tenant.Location(), Organizer: calendar.Person{Name: l.Tenant.Name, Email: cmp.Or(l.Tenant.Email, w.From)},
+	}
+	if l.Message.Kind == store.KindMyLinks {
+		// Several bookings at once can't be invitations: they are told of.
+		cal.Method = calendar.Publish
+		for _, b := range l.Bookings {
+			if b.Reservation != nil {
+				cal.Events = append(cal.Events, w.event(l.Tenant, lang, *b.Reservation, b.Slot, b.Service, changedAt(*b.Reservation)))
+			}
+		}
+		return cal, len(cal.Events) > 0
+	}
+	if l.Reservation == nil || l.Slot == nil || l.Reservation.SlotID != l.Slot.ID {
+		return calendar.Calendar{}, false
+	}
+	state := store.Confirmed
+	switch l.Message.Kind {
+	case store.KindConfirmed, store.KindMoved, store.KindChanged:
+		cal.Method = calendar.Request
+	case store.KindCancelled, store.KindSlotCancelled:
+		cal.Method, state = calendar.Cancel, store.Cancelled
+	}
+	if cal.Method == calendar.NoMethod || l.Reservation.State != state {
+		return calendar.Calendar{}, false
+	}
+	event := w.event(l.Tenant, lang, *l.Reservation, *l.Slot, l.Service, l.Message.CreatedAt)
+	event.Attendee = calendar.Person{Name: l.Reservation.Name, Email: l.Message.Recipient}
+	cal.Events = []calendar.Event{event}
+	return cal, true
+}
+
+// event has a link without the proof of the address: calendars are shared.
+func (w *Writer) event(t store.Tenant, lang string, r store.Reservation, s store.Slot, sv store.Service, stamp time.Time) calendar.Event {
+	return calendar.Booking{
+		ID: r.ID, Number: r.Number, Sequence: r.Sequence, Stamp: stamp, Start: s.StartsAt, End: s.EndsAt, Service: sv.Name.In(lang), Venue: t.Name,
+		Where: cmp.Or(t.Address, sv.Place.In(lang)), Link: w.link(views.ReservationURL(t.Slug, w.Tokens.ReservationToken(r))), Cancelled: r.State == store.Cancelled,
+	}.Event(lang)
+}
+
+// changedAt is the newest moment that a booking itself tells of.
+func changedAt(r store.Reservation) time.Time {
+	switch {
+	case r.EndedAt != nil:
+		return *r.EndedAt
+	case r.ConfirmedAt != nil:
+		return *r.ConfirmedAt
+	}
+	return r.CreatedAt
 }
 
 func (w *Writer) link(path string) string {
@@ -135,6 +206,10 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 		for _, b := range l.Bookings {
 			out.Bookings = append(out.Bookings, w.booking(slug, lang, m.Recipient, b))
 		}
+	}
+	ownWords(l, &out)
+	if l.News != nil {
+		w.news(l, &out)
 	}
 	return out
 }

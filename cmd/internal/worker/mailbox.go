@@ -26,7 +26,7 @@ func (b *Mailbox) Send(_ context.Context, m Mail) (err error) {
 	if !store.ValidID(m.ID) {
 		return &Refusal{Permanent: true, Reason: "the message has no id that could name a file"}
 	}
-	msg, err := m.message()
+	raw, err := m.raw()
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (b *Mailbox) Send(_ context.Context, m Mail) (err error) {
 	if err != nil {
 		return fmt.Errorf("mailbox: %w", err)
 	}
-	_, err = msg.WriteTo(file)
+	_, err = file.Write(raw)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(file.Name(), b.path(m.ID))
 	}

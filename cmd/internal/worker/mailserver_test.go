@@ -6,12 +6,15 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net"
 	netmail "net/mail"
+	"net/textproto"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
@@ -24,6 +27,7 @@ type mailServer struct {
 	addr    string
 	release chan struct{} // closed when the test ends
 	hanging chan struct{} // told of each conversation that hangs
+	arrived chan struct{} // told of each message
 
 	mu       sync.Mutex
 	received []received
@@ -52,9 +56,15 @@ func startMail(t *testing.T) *mailServer {
 
 func startMailOn(t *testing.T, l net.Listener) *mailServer {
 	t.Helper()
-	m := &mailServer{addr: l.Addr().String(), release: make(chan struct{}), hanging: make(chan struct{}, 100)}
+	return startMailWith(t, l, func(*smtp.Server) {})
+}
+
+func startMailWith(t *testing.T, l net.Listener, edit func(*smtp.Server)) *mailServer {
+	t.Helper()
+	m := &mailServer{addr: l.Addr().String(), release: make(chan struct{}), hanging: make(chan struct{}, 100), arrived: make(chan struct{}, 1000)}
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{m: m}, nil }))
 	server.Domain, server.AllowInsecureAuth, server.ErrorLog = "mail.example", true, silent{}
+	edit(server)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
@@ -118,6 +128,7 @@ func (s *mailSession) Data(r io.Reader) error {
 	defer s.m.mu.Unlock()
 	for _, to := range s.to {
 		s.m.received = append(s.m.received, received{to, raw})
+		s.m.arrived <- struct{}{}
 	}
 	return nil
 }
@@ -140,25 +151,99 @@ func (m *mailServer) transport(t *testing.T) *SMTP {
 	return s
 }
 
-// read takes a raw mail apart.
-func read(t *testing.T, raw []byte) (netmail.Header, string) {
+// part is a leaf of a mail.
+type part struct {
+	kind   string // media type
+	params map[string]string
+	file   string // of an attachment
+	body   string
+}
+
+// take reads a raw mail by the letter of the standards, and gives its leaves in order.
+func take(t *testing.T, raw []byte) (netmail.Header, []part) {
 	t.Helper()
+	if !bytes.HasSuffix(raw, []byte("\r\n")) {
+		t.Error("the last line has no end")
+	}
+	for i, line := range bytes.Split(raw, []byte("\r\n")) {
+		if len(line) > 998 {
+			t.Errorf("line %d has %d bytes", i+1, len(line))
+		}
+		for _, c := range line {
+			if c < ' ' && c != '\t' || c > 126 {
+				t.Fatalf("line %d holds the byte %d: %q", i+1, c, line)
+			}
+		}
+	}
 	msg, err := netmail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := msg.Header.Get("Content-Transfer-Encoding"); got != "base64" {
-		t.Errorf("the text is sent as %q", got)
+	for name, values := range msg.Header {
+		if len(values) != 1 {
+			t.Errorf("%s stands %d times", name, len(values))
+		}
 	}
-	kind, params, err := mime.ParseMediaType(msg.Header.Get("Content-Type"))
-	if err != nil || kind != "text/plain" || !strings.EqualFold(params["charset"], "utf-8") {
-		t.Errorf("the text is %s %v %v", kind, params, err)
+	for _, name := range []string{"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type", "Auto-Submitted"} {
+		if msg.Header.Get(name) == "" {
+			t.Errorf("there is no %s", name)
+		}
 	}
-	text, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, msg.Body))
+	leaves := takePart(t, textproto.MIMEHeader(msg.Header), msg.Body)
+	return msg.Header, leaves
+}
+
+func takePart(t *testing.T, header textproto.MIMEHeader, body io.Reader) []part {
+	t.Helper()
+	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return msg.Header, strings.ReplaceAll(string(text), "\r\n", "\n")
+	if strings.HasPrefix(kind, "multipart/") {
+		var leaves []part
+		parts := multipart.NewReader(body, params["boundary"])
+		for {
+			p, err := parts.NextRawPart()
+			if errors.Is(err, io.EOF) {
+				return leaves
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			leaves = append(leaves, takePart(t, p.Header, p)...)
+		}
+	}
+	if got := header.Get("Content-Transfer-Encoding"); got != "base64" {
+		t.Errorf("%s is sent as %q", kind, got)
+	}
+	text, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := part{kind: kind, params: params, body: string(text)}
+	if shown := header.Get("Content-Disposition"); shown != "" {
+		how, params, err := mime.ParseMediaType(shown)
+		if err != nil || how != "attachment" {
+			t.Errorf("%s %v", shown, err)
+		}
+		leaf.file = params["filename"]
+	} else if !strings.EqualFold(params["charset"], "utf-8") {
+		t.Errorf("%s in %q", kind, params["charset"])
+	}
+	if !utf8.ValidString(leaf.body) || strings.Contains(strings.ReplaceAll(leaf.body, "\r\n", ""), "\n") || strings.Contains(strings.ReplaceAll(leaf.body, "\r\n", ""), "\r") {
+		t.Errorf("%s is not text with whole lines", kind)
+	}
+	return []part{leaf}
+}
+
+// read gives the headers and the plain text of a raw mail.
+func read(t *testing.T, raw []byte) (netmail.Header, string) {
+	t.Helper()
+	header, parts := take(t, raw)
+	if parts[0].kind != "text/plain" {
+		t.Errorf("the first part is %s", parts[0].kind)
+	}
+	return header, strings.ReplaceAll(parts[0].body, "\r\n", "\n")
 }
 
 func decoded(t *testing.T, header string) string {

@@ -6,30 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	netmail "net/mail"
 	"net/textproto"
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
+	"sync"
 	"time"
-	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 )
-
-// Mail is a message ready to be sent.
-type Mail struct {
-	ID       string // of the outbox message; the Message-ID follows from it
-	Host     string // the public host, the other half of the Message-ID
-	At       time.Time
-	From     string // address
-	FromName string
-	ReplyTo  string // address; empty for none
-	To       string // address
-	Subject  string
-	Text     string
-}
 
 // Transport takes mails to their readers. Its errors are a *Refusal where the
 // message itself was refused, and anything else where the way is blocked for all.
@@ -46,60 +32,8 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Reason }
 
-// message builds what goes over the wire. A fault in it is a permanent refusal.
-func (m Mail) message() (*gomail.Msg, error) {
-	to, err := address(m.To)
-	if err != nil {
-		return nil, &Refusal{Permanent: true, Reason: "the recipient's address can't be used"}
-	}
-	from, err := address(m.From)
-	if err != nil {
-		return nil, &Refusal{Permanent: true, Reason: "the sender's address (HOLDFAST_MAIL_FROM) can't be used"}
-	}
-	from.Name = headerText(m.FromName)
-	msg := gomail.NewMsg(gomail.WithEncoding(gomail.EncodingB64), gomail.WithNoDefaultUserAgent())
-	msg.FromMailAddress(from)
-	msg.ToMailAddress(to)
-	if m.ReplyTo != "" {
-		// A venue whose own address is broken still sends its mails.
-		if reply, err := address(m.ReplyTo); err == nil {
-			reply.Name = from.Name
-			msg.ReplyToMailAddress(reply)
-		}
-	}
-	msg.Subject(headerText(m.Subject))
-	msg.SetMessageIDWithValue(m.ID + "@" + m.Host)
-	msg.SetDateWithValue(m.At)
-	// Keeps holiday notices and the like from answering (RFC 3834).
-	msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
-	return msg, nil
-}
-
-// address makes a mail.Address without judging the local part by RFC 5322: some
-// carriers gave out addresses such as a..b@docomo.ne.jp, which are then sent in
-// quotes. What could break out of a header or a command is refused.
-func address(text string) (*netmail.Address, error) {
-	at := strings.LastIndexByte(text, '@')
-	if at < 1 || at == len(text)-1 {
-		return nil, errors.New("no address")
-	}
-	for _, r := range text {
-		if r > unicode.MaxASCII || unicode.IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune(`<>"\`, r) {
-			return nil, errors.New("no address")
-		}
-	}
-	return &netmail.Address{Address: text}, nil
-}
-
-// headerText keeps a header on its own line.
-func headerText(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsControl(r) || r == ' ' || r == '\u2028' || r == '\u2029'
-	}), " ")
-}
-
-// SMTP sends mails through a server.
+// SMTP sends mails through a server. A connection that worked serves several
+// mails, one after the other; Close ends those that wait for more.
 type SMTP struct {
 	host     string
 	port     int
@@ -108,13 +42,27 @@ type SMTP struct {
 	user     string
 	password string
 	helo     string
-	timeout  time.Duration
+	timeout  time.Duration // of each step
+	settle   time.Duration // of the answer to a whole message
 	tls      *tls.Config
+
+	mu   sync.Mutex
+	idle []*session
 }
 
-// smtpTimeout bounds the greeting with its sign-in, and again the message: a
-// server that says nothing costs twice this at most.
-const smtpTimeout = 10 * time.Second
+const (
+	// smtpTimeout bounds connecting with the greeting and the sign-in, and each
+	// command after it.
+	smtpTimeout = 10 * time.Second
+	// smtpSettle bounds the answer to a message that was handed over as a whole.
+	// Servers look for spam before they answer: who hangs up too early sends twice.
+	smtpSettle = time.Minute
+	// A connection is used again while it is younger than most servers' patience,
+	// and not for ever, so that a change behind a name is noticed.
+	idleLimit   = 10 * time.Second
+	mostPerConn = 50
+	mostIdle    = concurrent
+)
 
 // ParseSMTP reads smtp[s]://user:pass@host:port?starttls=auto|always|never.
 // Without a port it is 587, for smtps 465. Helo is how we present ourselves.
@@ -125,7 +73,7 @@ func ParseSMTP(text, helo string) (*SMTP, error) {
 		// The error of url.Parse would repeat the password.
 		return nil, errors.New("not a URL; it looks like smtp://user:password@host:587?starttls=always")
 	}
-	s := &SMTP{host: u.Hostname(), helo: helo, timeout: smtpTimeout, user: u.User.Username()}
+	s := &SMTP{host: u.Hostname(), helo: helo, timeout: smtpTimeout, settle: smtpSettle, user: u.User.Username()}
 	s.password, _ = u.User.Password()
 	switch u.Scheme {
 	case "smtp":
@@ -168,22 +116,132 @@ func ParseSMTP(text, helo string) (*SMTP, error) {
 	return s, nil
 }
 
-// Send holds one conversation with the server.
+// session is a conversation that is past its greeting.
+type session struct {
+	client *smtp.Client
+	conn   net.Conn
+	sent   int
+	since  time.Time // when it was put aside
+}
+
+// errStale says that a connection had ended while it waited: nothing was begun on it.
+var errStale = errors.New("the connection had ended")
+
+// Send hands one message over. Where the server had closed a connection that waited
+// for more, a new one is made; once a recipient was named, nothing is begun again here.
 func (s *SMTP) Send(ctx context.Context, m Mail) error {
-	msg, err := m.message()
+	raw, err := m.raw()
 	if err != nil {
 		return err
 	}
+	from, to, err := m.envelope()
+	if err != nil {
+		return err
+	}
+	for c := s.take(); c != nil; c = s.take() {
+		if err := s.deliver(ctx, c, from, to, raw); !errors.Is(err, errStale) {
+			return err
+		}
+	}
+	c, err := s.connect(ctx)
+	if err != nil {
+		return errors.New("the mail server can't be used: " + withoutPersons(err.Error()))
+	}
+	err = s.deliver(ctx, c, from, to, raw)
+	if errors.Is(err, errStale) {
+		return errors.New(gomail.ErrSMTPMailFrom.String() + ": the conversation broke off")
+	}
+	return err
+}
+
+// take gives a connection that waits for more, or nil.
+func (s *SMTP) take() *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.idle) > 0 {
+		last := len(s.idle) - 1
+		c := s.idle[last]
+		s.idle = s.idle[:last]
+		if time.Since(c.since) < idleLimit {
+			return c
+		}
+		c.drop()
+	}
+	return nil
+}
+
+// put keeps a connection for the next message, for a while.
+func (s *SMTP) put(c *session) {
+	if c.sent++; c.sent >= mostPerConn {
+		c.leave()
+		return
+	}
+	c.since = time.Now()
+	s.mu.Lock()
+	full := len(s.idle) >= mostIdle
+	if !full {
+		s.idle = append(s.idle, c)
+	}
+	s.mu.Unlock()
+	if full {
+		c.leave()
+		return
+	}
+	time.AfterFunc(idleLimit, func() {
+		if s.forget(c) {
+			c.leave()
+		}
+	})
+}
+
+// forget reports whether a connection was still waiting, since it was put aside last.
+func (s *SMTP) forget(c *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, waiting := range s.idle {
+		if waiting == c && time.Since(c.since) >= idleLimit {
+			s.idle = append(s.idle[:i], s.idle[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// Close says goodbye on the connections that wait for more.
+func (s *SMTP) Close() error {
+	s.mu.Lock()
+	idle := s.idle
+	s.idle = nil
+	s.mu.Unlock()
+	for _, c := range idle {
+		c.leave()
+	}
+	return nil
+}
+
+// leave says goodbye; how the server takes it changes nothing, for what was sent is settled.
+func (c *session) leave() {
+	if c.client.UpdateDeadline(time.Second) == nil {
+		_ = c.client.Quit()
+	}
+	c.drop()
+}
+
+// drop hangs up.
+func (c *session) drop() { _ = c.conn.Close() } // most often closed already
+
+// connect goes as far as a server that is ready for a message.
+func (s *SMTP) connect(ctx context.Context) (*session, error) {
 	// The library leaves its connection open where signing in fails.
 	var conn net.Conn
+	ready := false
 	defer func() {
-		if conn != nil {
-			_ = conn.Close() // most often closed already, and what was sent is settled
+		if conn != nil && !ready {
+			_ = conn.Close()
 		}
 	}()
 	options := []gomail.Option{
-		gomail.WithPort(s.port), gomail.WithTimeout(s.timeout), gomail.WithHELO(s.helo), gomail.WithTLSConfig(s.tls),
-		gomail.WithoutNoop(), gomail.WithoutRset(),
+		gomail.WithPort(s.port), gomail.WithTimeout(within(ctx, s.timeout)), gomail.WithHELO(s.helo), gomail.WithTLSConfig(s.tls),
 		gomail.WithDialContextFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			var err error
 			if s.implicit {
@@ -210,61 +268,106 @@ func (s *SMTP) Send(ctx context.Context, m Mail) error {
 	}
 	client, err := gomail.NewClient(s.host, options...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	session, err := client.DialToSMTPClientWithContext(ctx)
+	made, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return errors.New("the mail server can't be used: " + withoutPersons(err.Error()))
+		return nil, err
 	}
-	if err := client.SendWithSMTPClient(session, msg); err != nil && !msg.IsDelivered() {
-		return refusal(err)
-	}
-	// It has the message; how it says goodbye changes nothing.
-	_ = client.CloseWithSMTPClient(session)
-	return nil
+	// All that we send is ASCII: addresses are in their ASCII form, and words are encoded.
+	made.SkipSMTPUTF8(true)
+	ready = true
+	return &session{client: made, conn: conn}, nil
 }
 
-// refusal tells whose trouble an error of the conversation is.
-func refusal(err error) error {
-	reason := withoutPersons(err.Error())
-	var send *gomail.SendError
-	if !errors.As(err, &send) {
-		return errors.New(reason)
+// deliver sends a message on a connection, and then keeps or ends the connection.
+func (s *SMTP) deliver(ctx context.Context, c *session, from, to string, raw []byte) error {
+	used := c.sent > 0
+	step, err := s.converse(ctx, c, from, to, raw)
+	if err == nil {
+		s.put(c)
+		return nil
 	}
-	code := send.ErrorCode()
-	reason = send.Reason.String()
-	if said := serverSaid(err); said != "" {
-		reason += ": " + said
-	} else if code != 0 {
-		reason += ": " + strconv.Itoa(code)
+	var said *textproto.Error
+	if !errors.As(err, &said) || said.Code == 421 {
+		c.drop()
+		if used && step == gomail.ErrSMTPMailFrom {
+			return errStale
+		}
+		return refusal(step, err)
+	}
+	// The message was refused, and the conversation goes on.
+	if c.client.UpdateDeadline(within(ctx, s.timeout)) == nil && c.client.Reset() == nil {
+		s.put(c)
+	} else {
+		c.drop()
+	}
+	return refusal(step, err)
+}
+
+// converse gives the step at which it failed.
+func (s *SMTP) converse(ctx context.Context, c *session, from, to string, raw []byte) (gomail.SendErrReason, error) {
+	bounded := func(limit time.Duration, step func() error) error {
+		if err := c.client.UpdateDeadline(within(ctx, limit)); err != nil {
+			return err
+		}
+		return step()
+	}
+	if err := bounded(s.timeout, func() error { return c.client.Mail("<" + from + ">") }); err != nil {
+		return gomail.ErrSMTPMailFrom, err
+	}
+	if err := bounded(s.timeout, func() error { return c.client.Rcpt("<" + to + ">") }); err != nil {
+		return gomail.ErrSMTPRcptTo, err
+	}
+	err := bounded(s.timeout, func() error {
+		data, err := c.client.Data()
+		if err != nil {
+			return err
+		}
+		if err := c.client.UpdateDeadline(within(ctx, s.timeout)); err != nil {
+			return err
+		}
+		if _, err := data.Write(raw); err != nil {
+			return err
+		}
+		return bounded(s.settle, data.Close)
+	})
+	return gomail.ErrSMTPData, err
+}
+
+// within is a limit that does not outlast the context.
+func within(ctx context.Context, limit time.Duration) time.Duration {
+	if ends, bounded := ctx.Deadline(); bounded {
+		return max(time.Millisecond, min(limit, time.Until(ends)))
+	}
+	return limit
+}
+
+var relaying = regexp.MustCompile(`(?i)\brelay`)
+
+// refusal tells whose trouble an error of the conversation is.
+func refusal(step gomail.SendErrReason, err error) error {
+	reason, code := step.String(), 0
+	var said *textproto.Error
+	if errors.As(err, &said) {
+		code = said.Code
+		reason += ": " + withoutPersons(strconv.Itoa(code)+" "+said.Msg)
 	} else {
 		reason += ": the conversation broke off"
 	}
 	switch {
-	case send.Reason == gomail.ErrSMTPMailFrom:
+	case step == gomail.ErrSMTPMailFrom:
 		// The sender is the same for all messages: not this one's fault.
 		return errors.New(reason)
-	case code == 421:
-		return errors.New(reason) // the server is closing
-	case code >= 500:
+	case code == 421, code == 530, code == 535:
+		return errors.New(reason) // the server is closing, or wants us to sign in first
+	case code >= 500 && relaying.MatchString(said.Msg):
+		// It takes mail for nobody there: how the server is set up, and not this address.
+		return &Refusal{Reason: reason}
+	case code >= 500 && code < 600:
 		return &Refusal{Permanent: true, Reason: reason}
 	}
 	return &Refusal{Reason: reason}
-}
-
-var reply = regexp.MustCompile(`\b[45]\d\d[ -].*`)
-
-// serverSaid is the answer of the server, without addresses.
-func serverSaid(err error) string {
-	var proto *textproto.Error
-	if errors.As(err, &proto) {
-		return withoutPersons(strconv.Itoa(proto.Code) + " " + proto.Msg)
-	}
-	text := err.Error()
-	if cut := strings.Index(text, ", affected recipient"); cut >= 0 {
-		text = text[:cut]
-	}
-	return withoutPersons(reply.FindString(text))
 }
 
 var persons = regexp.MustCompile(`"[^"]*"@\S+|\S*@\S*`)
