@@ -179,8 +179,17 @@ func TestOwnWordsAreKeptByVersion(t *testing.T) {
 		extra   string
 		want    error
 	}{
-		{0, "一", nil}, {0, "一", nil}, {0, "二", store.Conflict}, {1, "二", nil}, {1, "二", nil}, {1, "三", store.Conflict}, {1, "", store.Conflict},
-		{2, "", nil}, {2, "", nil}, {2, "四", store.Conflict}, {0, "五", nil},
+		{0, "一", nil},
+		{0, "一", nil},
+		{0, "二", store.Conflict},
+		{1, "二", nil},
+		{1, "二", nil},
+		{1, "三", store.Conflict},
+		{1, "", store.Conflict},
+		{2, "", nil},
+		{2, "", nil},
+		{2, "四", store.Conflict},
+		{0, "五", nil},
 	} {
 		if err := save(step.version, step.extra); err != step.want {
 			t.Errorf("%+v: %v", step, err)

@@ -102,7 +102,7 @@ func (s *Server) noticePage(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	for _, lang := range i18n.Languages {
 		v.Texts = append(v.Texts, views.StaffNoticeText{
-			Lang: lang, Title: i18n.T(ctx, i18n.Key("staff.notice.in_"+lang)), Subject: n.texts[lang].Subject, Text: n.texts[lang].Text,
+			Lang: lang, Title: i18n.T(ctx, i18n.Key("staff.notice.in."+lang)), Subject: n.texts[lang].Subject, Text: n.texts[lang].Text,
 			Hint: i18n.T(ctx, "staff.notice.readers", "n", readers[lang]), Folded: readers[lang] == 0 && lang != c.tenant.Locale && n.texts[lang] == store.NoticeText{} && len(n.errs) == 0,
 		})
 	}
@@ -165,7 +165,7 @@ func (c counter) noticePreview(ctx context.Context, n noticeForm, booked, waitin
 			continue
 		}
 		p.Letters = append(p.Letters, views.StaffNoticeLetter{
-			Lang: lang, Subject: text.Subject, Text: text.Text, Title: i18n.T(ctx, i18n.Key("staff.would.mails_"+lang), "n", count[lang]),
+			Lang: lang, Subject: text.Subject, Text: text.Text, Title: i18n.T(ctx, i18n.Key("staff.would.mails."+lang), "n", count[lang]),
 		})
 		p.Fields = append(p.Fields, views.Hidden{Name: views.FieldSubject(lang), Value: text.Subject}, views.Hidden{Name: views.FieldText(lang), Value: text.Text})
 	}

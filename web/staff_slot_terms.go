@@ -280,7 +280,7 @@ func (c counter) mailsByLanguage(ctx context.Context, people []store.Reservation
 	}
 	for _, lang := range i18n.Languages {
 		if n := count[lang]; n > 0 {
-			out = append(out, consequence(ctx, "mail", i18n.Key("staff.would.mails_"+lang), "n", n))
+			out = append(out, consequence(ctx, "mail", i18n.Key("staff.would.mails."+lang), "n", n))
 		}
 		delete(count, lang)
 	}

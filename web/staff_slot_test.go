@@ -463,7 +463,7 @@ func TestTimePlaceAndServiceAreLookedAtBeforeTheyChange(t *testing.T) {
 	}
 	// To the end of the day, in another room.
 	to := as(slot.StartsAt.Add(48*time.Hour), "24:00", room.ID)
-	preview := b.get(here + "?" + to.Encode()).is(http.StatusOK).says(ja("staff.would.mails_ja", "n", 1))
+	preview := b.get(here + "?" + to.Encode()).is(http.StatusOK).says(ja("staff.would.mails.ja", "n", 1))
 	_, fields := postForm(t, preview, "/terms")
 	b.follow(b.post(here, with(fields, views.FieldReason, "工事のため"))).need("data-state", "done").says(ja("staff.did.terms")).says("工事のため")
 	got := s.Read(t, slot)
