@@ -158,6 +158,7 @@ BEGIN
         SELECT v.name, v.value
         FROM (VALUES ('lock_timeout', '3s'),
                      ('statement_timeout', '10s'),
+                     ('jit', 'off'),
                      ('idle_in_transaction_session_timeout', '15s')) AS v (name, value)
         WHERE NOT EXISTS (
             SELECT 1
@@ -172,7 +173,8 @@ END
 $$`
 
 // SetTimeouts bounds how long later connections to this database wait for a lock (3 s), run a statement (10 s) and sit
-// idle in a transaction (15 s). They stand on the database because a pooler forgets what a session sets. A value that
+// idle in a transaction (15 s), and turns compilation of statements off: for reads of some milliseconds it costs
+// seconds (seen). They stand on the database because a pooler forgets what a session sets. A value that
 // the operator has put on the database stays. A copy of a template database does not inherit them.
 func SetTimeouts(ctx context.Context, db Execer) error {
 	_, err := db.Exec(ctx, setTimeoutsSQL)

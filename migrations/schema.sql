@@ -3,6 +3,22 @@ CREATE EXTENSION IF NOT EXISTS btree_gist WITH SCHEMA public;
 
 COMMENT ON EXTENSION btree_gist IS 'support for indexing common datatypes in GiST';
 
+CREATE FUNCTION public.search_fold(typed text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN translate((lower((NORMALIZE(typed, NFKC) COLLATE "und-x-icu")) COLLATE "C"), 'ぁあぃいぅうぇえぉおかがきぎくぐけげこごさざしじすずせぜそぞただちぢっつづてでとどなにぬねのはばぱひびぴふぶぷへべぺほぼぽまみむめもゃやゅゆょよらりるれろゎわゐゑをんゔゕゖゝゞ髙﨑嵜濱濵邊邉齋齊斎澤櫻廣國嶋嶌龍惠眞德瀨𠮷曾條將榮淺舘冨圓與關黑藏豐佛瀧萬實寶壽峯鐵團鹽學檜槇楳藪籔兒龜曉穗蘆巖總祿禰彌靜鷄檢聰遙凜鷗 ^・.,、-‐‑‒–—−_%\''’‘`=゠()'::text, 'ァアィイゥウェエォオカガキギクグケゲコゴサザシジスズセゼソゾタダチヂッツヅテデトドナニヌネノハバパヒビピフブプヘベペホボポマミムメモャヤュユョヨラリルレロヮワヰヱヲンヴヵヶヽヾ高崎崎浜浜辺辺斉斉斉沢桜広国島島竜恵真徳瀬吉曽条将栄浅館富円与関黒蔵豊仏滝万実宝寿峰鉄団塩学桧槙梅薮薮児亀暁穂芦巌総禄祢弥静鶏検聡遥凛鴎'::text);
+
+CREATE FUNCTION public.search_grams(tenant uuid, name text, kana text, email text, phone text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ARRAY(SELECT (("right"((search_grams.tenant)::text, 8) || pair.a) || pair.b) FROM string_to_array(((((public.search_fold(search_grams.name) || '^'::text) || public.search_fold(search_grams.kana)) || '^'::text) || public.search_fold(split_part(search_grams.email, '@'::text, 1))), NULL::text) c(c), LATERAL UNNEST(array_prepend('^'::text, c.c), c.c) pair(a, b) WHERE (pair.b IS NOT NULL) UNION ALL SELECT ("right"((search_grams.tenant)::text, 8) || substr(search_grams.phone, i.i, 4)) FROM generate_series(2, (length(search_grams.phone) - 3)) i(i));
+
+CREATE FUNCTION public.search_query(tenant uuid, words text[], phones text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (WITH w AS (SELECT public.search_fold(split_part(u.word, '@'::text, 1)) AS folded, u.n FROM unnest(search_query.words) WITH ORDINALITY u(word, n)), g AS (SELECT substr(w.folded, i.i, 2) AS piece FROM w, LATERAL generate_series(1, (length(w.folded) - 1)) i(i) UNION SELECT substr(digits.digits, i.i, 4) AS substr FROM unnest(search_query.phones) digits(digits), LATERAL generate_series(1, (length(digits.digits) - 3)) i(i)) SELECT COALESCE((SELECT array_agg(("right"((search_query.tenant)::text, 8) || g.piece)) AS array_agg FROM g), (SELECT ARRAY[(("right"((search_query.tenant)::text, 8) || '^'::text) || w.folded)] AS "array" FROM w WHERE (w.folded <> ''::text) ORDER BY w.n LIMIT 1), '{}'::text[]) AS "coalesce");
+
+CREATE FUNCTION public.search_text(name text, kana text, email text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((((public.search_fold(name) || ' '::text) || public.search_fold(kana)) || ' '::text) || public.search_fold(email));
+
 CREATE TABLE public.api_keys (
     tenant_id uuid NOT NULL,
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -38,6 +54,8 @@ CREATE TABLE public.events (
     at timestamp with time zone NOT NULL,
     details jsonb DEFAULT '{}'::jsonb NOT NULL,
     seal bytea,
+    feed bigint,
+    CONSTRAINT events_feed_check CHECK ((feed > 0)),
     CONSTRAINT events_number_check CHECK ((number > 0))
 );
 
@@ -50,12 +68,38 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.idempotency_answers (
+    tenant_id uuid NOT NULL,
+    route text NOT NULL,
+    key_hash bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    status integer,
+    body bytea,
+    begun_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.memberships (
     tenant_id uuid NOT NULL,
     staff_id uuid NOT NULL,
     role text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'manager'::text, 'desk'::text])))
+);
+
+CREATE TABLE public.message_texts (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    locale text NOT NULL,
+    opening text DEFAULT ''::text NOT NULL,
+    extra text DEFAULT ''::text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    changed_by uuid,
+    CONSTRAINT message_texts_extra_check CHECK ((char_length(extra) <= 1000)),
+    CONSTRAINT message_texts_kind_check CHECK ((kind <> ''::text)),
+    CONSTRAINT message_texts_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
+    CONSTRAINT message_texts_opening_check CHECK ((char_length(opening) <= 1000)),
+    CONSTRAINT message_texts_version_check CHECK ((version > 0))
 );
 
 CREATE TABLE public.outbox (
@@ -79,7 +123,10 @@ CREATE TABLE public.outbox (
     dedupe_key text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     erased_at timestamp with time zone,
+    given_up_at timestamp with time zone,
+    given_up_by text DEFAULT ''::text NOT NULL,
     CONSTRAINT outbox_check CHECK (((state = 'sending'::text) = (sending_until IS NOT NULL))),
+    CONSTRAINT outbox_given_up CHECK ((((given_up_at IS NOT NULL) = (given_up_by <> ''::text)) AND ((given_up_at IS NULL) OR (state = 'obsolete'::text)))),
     CONSTRAINT outbox_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT outbox_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'obsolete'::text])))
 );
@@ -156,8 +203,37 @@ CREATE TABLE public.resources (
     slug text NOT NULL,
     name jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
     CONSTRAINT resources_name_check CHECK ((jsonb_typeof(name) = 'object'::text)),
     CONSTRAINT resources_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
+);
+
+CREATE TABLE public.schedules (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    service_id uuid NOT NULL,
+    resource_id uuid NOT NULL,
+    rule text NOT NULL,
+    first_day date NOT NULL,
+    until_day date,
+    starts smallint[] NOT NULL,
+    except_days date[] DEFAULT '{}'::date[] NOT NULL,
+    skip_closed boolean DEFAULT true NOT NULL,
+    skip_holidays boolean DEFAULT false NOT NULL,
+    capacity integer NOT NULL,
+    state text DEFAULT 'active'::text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    made_until date,
+    extend_at timestamp with time zone,
+    pending jsonb,
+    result jsonb,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT schedules_capacity_check CHECK ((capacity >= 0)),
+    CONSTRAINT schedules_days CHECK ((until_day >= first_day)),
+    CONSTRAINT schedules_rule_check CHECK ((rule <> ''::text)),
+    CONSTRAINT schedules_starts_check CHECK (((cardinality(starts) >= 1) AND (cardinality(starts) <= 300))),
+    CONSTRAINT schedules_state_check CHECK ((state = ANY (ARRAY['active'::text, 'stopped'::text, 'ended'::text])))
 );
 
 CREATE TABLE public.service_pictures (
@@ -191,9 +267,15 @@ CREATE TABLE public.services (
     policies jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     questions jsonb DEFAULT '[]'::jsonb NOT NULL,
+    "position" integer DEFAULT 0 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    picture_alt jsonb DEFAULT '{}'::jsonb NOT NULL,
+    former_questions jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT services_capacity_check CHECK ((capacity >= 0)),
     CONSTRAINT services_duration_check CHECK ((duration > '00:00:00'::interval)),
+    CONSTRAINT services_former_questions_check CHECK ((jsonb_typeof(former_questions) = 'array'::text)),
     CONSTRAINT services_name_check CHECK ((jsonb_typeof(name) = 'object'::text)),
+    CONSTRAINT services_picture_alt_check CHECK ((jsonb_typeof(picture_alt) = 'object'::text)),
     CONSTRAINT services_questions_check CHECK ((jsonb_typeof(questions) = 'array'::text)),
     CONSTRAINT services_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
@@ -202,7 +284,24 @@ CREATE TABLE public.sessions (
     token text NOT NULL,
     data bytea NOT NULL,
     expiry timestamp with time zone NOT NULL,
-    staff_id uuid
+    staff_id uuid,
+    handle text DEFAULT ''::text NOT NULL,
+    device text DEFAULT ''::text NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.setting_changes (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    staff_id uuid,
+    area text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    fields text[] NOT NULL,
+    CONSTRAINT setting_changes_area_check CHECK ((area ~ '^[a-z][a-z_]{0,39}$'::text)),
+    CONSTRAINT setting_changes_fields_check CHECK (((cardinality(fields) >= 1) AND (cardinality(fields) <= 60))),
+    CONSTRAINT setting_changes_subject_check CHECK ((char_length(subject) <= 80))
 );
 
 CREATE TABLE public.slots (
@@ -246,9 +345,12 @@ CREATE TABLE public.slots (
     waitlist_erased_at timestamp with time zone,
     reservations_erased_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    schedule_id uuid,
+    schedule_start timestamp without time zone,
     CONSTRAINT slots_few_left_check CHECK ((few_left >= 0)),
     CONSTRAINT slots_fit_check CHECK ((fit = ANY (ARRAY['first_fit'::text, 'strict'::text]))),
     CONSTRAINT slots_holds_per_visitor_check CHECK ((holds_per_visitor > 0)),
+    CONSTRAINT slots_occurrence CHECK (((schedule_id IS NULL) = (schedule_start IS NULL))),
     CONSTRAINT slots_party_max_check CHECK ((party_max > 0)),
     CONSTRAINT slots_quiet CHECK (((quiet_from IS NULL) = (quiet_until IS NULL))),
     CONSTRAINT slots_quiet_from_check CHECK (((quiet_from >= 0) AND (quiet_from <= 1439))),
@@ -267,7 +369,52 @@ CREATE TABLE public.staff (
     locale text DEFAULT ''::text NOT NULL,
     password_hash text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    signed_in_at timestamp with time zone,
+    totp_secret bytea,
+    totp_pending bytea,
+    totp_step bigint DEFAULT 0 NOT NULL,
+    recovery bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+    reset_generation integer DEFAULT 0 NOT NULL,
+    reset_hash bytea,
+    reset_until timestamp with time zone,
+    CONSTRAINT staff_check CHECK (((reset_hash IS NULL) = (reset_until IS NULL))),
+    CONSTRAINT staff_check1 CHECK (((totp_secret IS NOT NULL) OR (recovery = '{}'::bytea[]))),
     CONSTRAINT staff_locale_check CHECK ((locale = ANY (ARRAY[''::text, 'ja'::text, 'en'::text])))
+);
+
+CREATE TABLE public.staff_invitations (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    locale text NOT NULL,
+    invited_by text DEFAULT ''::text NOT NULL,
+    link_hash bytea NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    accepted_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT staff_invitations_check CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
+    CONSTRAINT staff_invitations_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
+    CONSTRAINT staff_invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'manager'::text, 'desk'::text])))
+);
+
+CREATE TABLE public.staff_notice_cursors (
+    tenant_id uuid NOT NULL,
+    last_event bigint DEFAULT 0 NOT NULL,
+    looked_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.staff_notices (
+    tenant_id uuid NOT NULL,
+    staff_id uuid NOT NULL,
+    bookings boolean DEFAULT false NOT NULL,
+    cancels boolean DEFAULT false NOT NULL,
+    failures boolean DEFAULT false NOT NULL,
+    digest_at integer,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT staff_notices_digest_at_check CHECK (((digest_at >= 0) AND (digest_at <= 1439)))
 );
 
 CREATE TABLE public.tenants (
@@ -287,6 +434,13 @@ CREATE TABLE public.tenants (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     embed_origins text[] DEFAULT '{}'::text[] NOT NULL,
     privacy_version text DEFAULT ''::text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    trade text DEFAULT ''::text NOT NULL,
+    call_rule text DEFAULT ''::text NOT NULL,
+    call_note text DEFAULT ''::text NOT NULL,
+    setup_done_at timestamp with time zone,
+    feed_head bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT tenants_call_rule_check CHECK ((call_rule = ANY (ARRAY[''::text, 'waitlist'::text, 'online'::text, 'extra'::text]))),
     CONSTRAINT tenants_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
@@ -343,8 +497,14 @@ ALTER TABLE ONLY public.closed_days
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.idempotency_answers
+    ADD CONSTRAINT idempotency_answers_pkey PRIMARY KEY (tenant_id, route, key_hash);
+
 ALTER TABLE ONLY public.memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (tenant_id, staff_id);
+
+ALTER TABLE ONLY public.message_texts
+    ADD CONSTRAINT message_texts_pkey PRIMARY KEY (tenant_id, kind, locale);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (tenant_id, id);
@@ -358,6 +518,9 @@ ALTER TABLE ONLY public.reservations
 ALTER TABLE ONLY public.resources
     ADD CONSTRAINT resources_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.service_pictures
     ADD CONSTRAINT service_pictures_pkey PRIMARY KEY (tenant_id, service_id);
 
@@ -367,6 +530,9 @@ ALTER TABLE ONLY public.services
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (token);
 
+ALTER TABLE ONLY public.setting_changes
+    ADD CONSTRAINT setting_changes_pkey PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY public.slots
     ADD CONSTRAINT slots_no_overlap EXCLUDE USING gist (tenant_id WITH =, resource_id WITH =, tstzrange(starts_at, ends_at) WITH &&) WHERE ((status <> 'cancelled'::text));
 
@@ -375,6 +541,15 @@ ALTER TABLE ONLY public.slots
 
 ALTER TABLE ONLY public.staff
     ADD CONSTRAINT staff_email_key UNIQUE (email);
+
+ALTER TABLE ONLY public.staff_invitations
+    ADD CONSTRAINT staff_invitations_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.staff_notice_cursors
+    ADD CONSTRAINT staff_notice_cursors_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.staff_notices
+    ADD CONSTRAINT staff_notices_pkey PRIMARY KEY (tenant_id, staff_id);
 
 ALTER TABLE ONLY public.staff
     ADD CONSTRAINT staff_pkey PRIMARY KEY (id);
@@ -390,13 +565,21 @@ ALTER TABLE ONLY public.waitlist_entries
 
 CREATE UNIQUE INDEX api_keys_hash ON public.api_keys USING btree (tenant_id, hash);
 
+CREATE UNIQUE INDEX events_feed ON public.events USING btree (tenant_id, feed) WHERE (feed IS NOT NULL);
+
+CREATE INDEX events_freed ON public.events USING btree (tenant_id, slot_id) WHERE (kind = ANY (ARRAY['cancelled'::text, 'moved_out'::text, 'party_changed'::text]));
+
 CREATE UNIQUE INDEX events_number ON public.events USING btree (tenant_id, slot_id, number) WHERE (number IS NOT NULL);
 
 CREATE INDEX events_slot ON public.events USING btree (tenant_id, slot_id, id);
 
 CREATE INDEX events_subject ON public.events USING btree (tenant_id, subject_id);
 
+CREATE INDEX events_unfed ON public.events USING btree (tenant_id, id) WHERE (feed IS NULL);
+
 CREATE INDEX events_unsealed ON public.events USING btree (tenant_id, slot_id, number) WHERE ((number IS NOT NULL) AND (seal IS NULL));
+
+CREATE INDEX idempotency_answers_begun ON public.idempotency_answers USING btree (begun_at);
 
 CREATE INDEX memberships_staff ON public.memberships USING btree (staff_id);
 
@@ -410,7 +593,11 @@ CREATE INDEX outbox_newest ON public.outbox USING btree (tenant_id, created_at, 
 
 CREATE INDEX outbox_open ON public.outbox USING btree (tenant_id, created_at) WHERE (state = ANY (ARRAY['pending'::text, 'sending'::text, 'failed'::text]));
 
+CREATE INDEX outbox_recipient ON public.outbox USING btree (tenant_id, lower(recipient)) WHERE (recipient <> ''::text);
+
 CREATE INDEX outbox_slot ON public.outbox USING btree (tenant_id, slot_id);
+
+CREATE INDEX outbox_sorted ON public.outbox USING btree (tenant_id, state, kind, created_at, id);
 
 CREATE INDEX outbox_subject ON public.outbox USING btree (tenant_id, subject_id);
 
@@ -421,6 +608,8 @@ CREATE INDEX reservations_due ON public.reservations USING btree (expires_at) WH
 CREATE INDEX reservations_email ON public.reservations USING btree (tenant_id, lower(email)) WHERE (email <> ''::text);
 
 CREATE UNIQUE INDEX reservations_email_link ON public.reservations USING btree (tenant_id, email_hash) WHERE (email_hash IS NOT NULL);
+
+CREATE INDEX reservations_email_new ON public.reservations USING btree (tenant_id, lower(email_new)) WHERE (email_new <> ''::text);
 
 CREATE UNIQUE INDEX reservations_entry ON public.reservations USING btree (tenant_id, entry_id) WHERE (entry_id IS NOT NULL);
 
@@ -434,15 +623,21 @@ CREATE UNIQUE INDEX reservations_key ON public.reservations USING btree (tenant_
 
 CREATE UNIQUE INDEX reservations_link ON public.reservations USING btree (tenant_id, link_hash);
 
+CREATE INDEX reservations_newest ON public.reservations USING btree (tenant_id, confirmed_at, id) WHERE ((email <> ''::text) AND (confirmed_at IS NOT NULL));
+
 CREATE UNIQUE INDEX reservations_number ON public.reservations USING btree (tenant_id, number);
 
 CREATE INDEX reservations_owner ON public.reservations USING btree (tenant_id, owner) WHERE (state = 'held'::text);
 
 CREATE UNIQUE INDEX reservations_person ON public.reservations USING btree (tenant_id, slot_id, person_key) WHERE (state = ANY (ARRAY['held'::text, 'confirmed'::text]));
 
+CREATE INDEX reservations_search ON public.reservations USING gin (public.search_grams(tenant_id, name, kana, email, phone) COLLATE "C") WITH (gin_pending_list_limit='512') WHERE ((((name || kana) || email) || phone) <> ''::text);
+
 CREATE INDEX reservations_slot ON public.reservations USING btree (tenant_id, slot_id);
 
 CREATE UNIQUE INDEX resources_slug ON public.resources USING btree (tenant_id, slug);
+
+CREATE INDEX schedules_to_extend ON public.schedules USING btree (extend_at) WHERE (extend_at IS NOT NULL);
 
 CREATE UNIQUE INDEX services_slug ON public.services USING btree (tenant_id, slug);
 
@@ -450,11 +645,19 @@ CREATE INDEX sessions_expiry ON public.sessions USING btree (expiry);
 
 CREATE INDEX sessions_staff ON public.sessions USING btree (staff_id) WHERE (staff_id IS NOT NULL);
 
+CREATE INDEX setting_changes_newest ON public.setting_changes USING btree (tenant_id, at DESC, id DESC);
+
+CREATE INDEX setting_changes_subject ON public.setting_changes USING btree (tenant_id, area, subject, at DESC, id DESC);
+
 CREATE INDEX slots_calendar ON public.slots USING btree (tenant_id, starts_at, id);
 
-CREATE INDEX slots_erase_reservations ON public.slots USING btree (ends_at) WHERE (reservations_erased_at IS NULL);
+CREATE INDEX slots_erase_reservations_due ON public.slots USING btree ((((ends_at AT TIME ZONE 'UTC'::text) + erase_reservations_after))) WHERE (reservations_erased_at IS NULL);
 
-CREATE INDEX slots_erase_waitlist ON public.slots USING btree (ends_at) WHERE (waitlist_erased_at IS NULL);
+CREATE INDEX slots_erase_waitlist_due ON public.slots USING btree ((((ends_at AT TIME ZONE 'UTC'::text) + erase_waitlist_after))) WHERE (waitlist_erased_at IS NULL);
+
+CREATE UNIQUE INDEX slots_once ON public.slots USING btree (tenant_id, schedule_id, schedule_start) WHERE (schedule_id IS NOT NULL);
+
+CREATE INDEX slots_remind_due ON public.slots USING btree ((((starts_at AT TIME ZONE 'UTC'::text) - reminder_before))) WHERE ((reminded_at IS NULL) AND (status <> 'cancelled'::text));
 
 CREATE INDEX slots_service ON public.slots USING btree (tenant_id, service_id, starts_at);
 
@@ -464,7 +667,11 @@ CREATE INDEX slots_switch ON public.slots USING btree (order_until) WHERE kept;
 
 CREATE INDEX slots_to_close ON public.slots USING btree (starts_at) WHERE (entries_closed_at IS NULL);
 
-CREATE INDEX slots_to_remind ON public.slots USING btree (starts_at) WHERE ((reminded_at IS NULL) AND (status <> 'cancelled'::text));
+CREATE UNIQUE INDEX staff_invitations_link ON public.staff_invitations USING btree (tenant_id, link_hash);
+
+CREATE UNIQUE INDEX staff_invitations_open ON public.staff_invitations USING btree (tenant_id, email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
+
+CREATE UNIQUE INDEX staff_reset ON public.staff USING btree (reset_hash) WHERE (reset_hash IS NOT NULL);
 
 CREATE INDEX waitlist_entries_due ON public.waitlist_entries USING btree (expires_at) WHERE (state = 'offered'::text);
 
@@ -480,6 +687,8 @@ CREATE UNIQUE INDEX waitlist_entries_person ON public.waitlist_entries USING btr
 
 CREATE INDEX waitlist_entries_queue ON public.waitlist_entries USING btree (tenant_id, slot_id, "position") WHERE (state = 'waiting'::text);
 
+CREATE INDEX waitlist_entries_search ON public.waitlist_entries USING gin (public.search_grams(tenant_id, name, kana, email, phone) COLLATE "C") WITH (gin_pending_list_limit='512') WHERE (state = ANY (ARRAY['waiting'::text, 'offered'::text]));
+
 CREATE INDEX waitlist_entries_slot ON public.waitlist_entries USING btree (tenant_id, slot_id, "position");
 
 ALTER TABLE ONLY public.api_keys
@@ -491,11 +700,17 @@ ALTER TABLE ONLY public.closed_days
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
 
+ALTER TABLE ONLY public.idempotency_answers
+    ADD CONSTRAINT idempotency_answers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
 ALTER TABLE ONLY public.memberships
     ADD CONSTRAINT memberships_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(id);
 
 ALTER TABLE ONLY public.memberships
     ADD CONSTRAINT memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.message_texts
+    ADD CONSTRAINT message_texts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
@@ -512,6 +727,15 @@ ALTER TABLE ONLY public.reservations
 ALTER TABLE ONLY public.resources
     ADD CONSTRAINT resources_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_tenant_id_resource_id_fkey FOREIGN KEY (tenant_id, resource_id) REFERENCES public.resources(tenant_id, id);
+
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_tenant_id_service_id_fkey FOREIGN KEY (tenant_id, service_id) REFERENCES public.services(tenant_id, id);
+
 ALTER TABLE ONLY public.service_pictures
     ADD CONSTRAINT service_pictures_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
@@ -522,7 +746,13 @@ ALTER TABLE ONLY public.services
     ADD CONSTRAINT services_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
 ALTER TABLE ONLY public.sessions
-    ADD CONSTRAINT sessions_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(id);
+    ADD CONSTRAINT sessions_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.setting_changes
+    ADD CONSTRAINT setting_changes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.slots
+    ADD CONSTRAINT slots_schedule FOREIGN KEY (tenant_id, schedule_id) REFERENCES public.schedules(tenant_id, id);
 
 ALTER TABLE ONLY public.slots
     ADD CONSTRAINT slots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
@@ -532,6 +762,15 @@ ALTER TABLE ONLY public.slots
 
 ALTER TABLE ONLY public.slots
     ADD CONSTRAINT slots_tenant_id_service_id_fkey FOREIGN KEY (tenant_id, service_id) REFERENCES public.services(tenant_id, id);
+
+ALTER TABLE ONLY public.staff_invitations
+    ADD CONSTRAINT staff_invitations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.staff_notice_cursors
+    ADD CONSTRAINT staff_notice_cursors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.staff_notices
+    ADD CONSTRAINT staff_notices_tenant_id_staff_id_fkey FOREIGN KEY (tenant_id, staff_id) REFERENCES public.memberships(tenant_id, staff_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.waitlist_entries
     ADD CONSTRAINT waitlist_entries_tenant_id_reservation_id_fkey FOREIGN KEY (tenant_id, reservation_id) REFERENCES public.reservations(tenant_id, id);
