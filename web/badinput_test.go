@@ -48,7 +48,7 @@ type badForm struct {
 	carried bool
 	// shown: taken, it answers with something that is shown once.
 	shown bool
-	fresh   func(t *testing.T, s *site) (path string, values url.Values)
+	fresh func(t *testing.T, s *site) (path string, values url.Values)
 }
 
 func hiddenFields(names ...string) []badField {

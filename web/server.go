@@ -29,7 +29,7 @@ type Config struct {
 	RateLimit bool
 	// OperatorAddsVenues keeps owners from adding further venues by themselves.
 	OperatorAddsVenues bool
-	Log       *slog.Logger
+	Log                *slog.Logger
 	// Now is the clock for "today" in calendars and for sessions, nothing else:
 	// deadlines are the database's. Default: time.Now.
 	Now func() time.Time

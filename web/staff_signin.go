@@ -30,7 +30,6 @@ const (
 	triesWindow     = 10 * time.Minute
 )
 
-
 // hashParams are the cost of a password hash: about 40 ms and 19 MiB.
 var hashParams = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 

@@ -88,8 +88,11 @@ func contactNow(ctx context.Context, c counter, stored contactForm, res store.Re
 		label i18n.Key
 		text  string
 	}{
-		{"staff.field.name", stored.Name}, {"staff.field.kana", stored.Kana}, {"staff.field.email", stored.Email},
-		{"staff.field.phone", stored.Phone}, {"staff.field.note", stored.Note},
+		{"staff.field.name", stored.Name},
+		{"staff.field.kana", stored.Kana},
+		{"staff.field.email", stored.Email},
+		{"staff.field.phone", stored.Phone},
+		{"staff.field.note", stored.Note},
 	} {
 		if row.text != "" {
 			out = append(out, views.Answer{Question: i18n.T(ctx, row.label), Text: row.text})

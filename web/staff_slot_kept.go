@@ -22,10 +22,17 @@ var keptFields = []struct {
 	field string
 	label i18n.Key
 }{
-	{views.FieldName, "staff.field.name"}, {views.FieldKana, "staff.field.kana"}, {views.FieldPartySize, "staff.field.party"}, {views.FieldPhone, "staff.field.phone"},
-	{views.FieldEmail, "staff.field.email"}, {views.FieldNote, "staff.field.note"}, {views.FieldReason, "staff.field.reason"},
-	{views.FieldSubject(i18n.JA), "staff.notice.subject"}, {views.FieldText(i18n.JA), "staff.notice.text"},
-	{views.FieldSubject(i18n.EN), "staff.notice.subject"}, {views.FieldText(i18n.EN), "staff.notice.text"},
+	{views.FieldName, "staff.field.name"},
+	{views.FieldKana, "staff.field.kana"},
+	{views.FieldPartySize, "staff.field.party"},
+	{views.FieldPhone, "staff.field.phone"},
+	{views.FieldEmail, "staff.field.email"},
+	{views.FieldNote, "staff.field.note"},
+	{views.FieldReason, "staff.field.reason"},
+	{views.FieldSubject(i18n.JA), "staff.notice.subject"},
+	{views.FieldText(i18n.JA), "staff.notice.text"},
+	{views.FieldSubject(i18n.EN), "staff.notice.subject"},
+	{views.FieldText(i18n.EN), "staff.notice.text"},
 }
 
 // keepPress answers a press on a slot, by nobody who is signed in, with what was

@@ -42,8 +42,12 @@ func TestExplainTellsTheJourneyOfASeatAndVerifiesTheSeals(t *testing.T) {
 		code int
 		args []string
 	}{
-		{exitUsage, nil}, {exitUsage, []string{slot.ID}}, {exitUsage, []string{"--tenant", "shop"}}, {exitFailed, []string{slot.ID, "--tenant", "nobody"}},
-		{exitFailed, []string{"00000000-0000-4000-8000-000000000000", "--tenant", "shop"}}, {exitUsage, []string{slot.ID, "--tenant", "shop", "more"}},
+		{exitUsage, nil},
+		{exitUsage, []string{slot.ID}},
+		{exitUsage, []string{"--tenant", "shop"}},
+		{exitFailed, []string{slot.ID, "--tenant", "nobody"}},
+		{exitFailed, []string{"00000000-0000-4000-8000-000000000000", "--tenant", "shop"}},
+		{exitUsage, []string{slot.ID, "--tenant", "shop", "more"}},
 	} {
 		if r := with.run(t, "", append([]string{"explain"}, c.args...)...); r.code != c.code {
 			t.Errorf("%v: exit %d: %s", c.args, r.code, r.errors)
