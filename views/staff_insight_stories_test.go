@@ -6,9 +6,7 @@ func init() { moreStaffStories = append(moreStaffStories, insightStaffStories) }
 
 func storyHeat(say staffSay) *StaffHeat {
 	h := &StaffHeat{Desc: say("もっとも埋まるのは土曜日 10:00（98%）。", "Fullest: Saturday at 10:00, 98%.")}
-	for _, hour := range []string{"08:00", "09:00", "10:00", "11:00", "12:00", "13:00", "14:00", "15:00", "16:00", "17:00", "18:00", "19:00", "20:00"} {
-		h.Columns = append(h.Columns, hour)
-	}
+	h.Columns = append(h.Columns, "08:00", "09:00", "10:00", "11:00", "12:00", "13:00", "14:00", "15:00", "16:00", "17:00", "18:00", "19:00", "20:00")
 	texts := []string{"0%", "14%", "33%", "52%", "75%", "98%"}
 	ja, en := []string{"月", "火", "水", "木", "金", "土", "日"}, []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
 	for i := range 7 {

@@ -600,9 +600,9 @@ func TestTheSwitchesAndTheWholeSlot(t *testing.T) {
 	here := views.StaffSlotURL("shop", slot.ID)
 	b.follow(b.press(b.get(here), "/pause", nil)).says(ja("staff.did.pause"))
 	s.Cancel(t, first)
-	page := b.get(here).need("data-state", "paused").says(ja("staff.would.paused")[:6])
+	b.get(here).need("data-state", "paused").says(ja("staff.would.paused")[:6])
 	offer := "/waitlist/" + two.ID + "/offer"
-	page = b.get(here + offer).says(ja("staff.would.offer", "n", 1, "name", two.Name, "time", "")[:6])
+	page := b.get(here + offer).says(ja("staff.would.offer", "n", 1, "name", two.Name, "time", "")[:6])
 	b.press(page, offer, nil).is(http.StatusUnprocessableEntity).need("data-error", views.FieldReason)
 	b.follow(b.press(page, offer, url.Values{views.FieldReason: {"先約の方"}})).says(ja("staff.did.offer", "name", two.Name)).says("先約の方")
 	if s.Entry(t, two).State != store.Offered || s.Entry(t, one).State != store.Waiting {

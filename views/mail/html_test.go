@@ -81,7 +81,7 @@ func TestTheHTMLSaysWhatTheTextSays(t *testing.T) {
 				"plain": func(*Letter) {},
 				"names": func(l *Letter) {
 					l.Name, l.Slot.Service, l.Venue.Name = "Zoë <Z> & Co", `日本語講座：入門 🎌 & "Q"/A`, "محمد O’Neil"
-					l.Reason, l.Words, l.Extra = "<b>&amp;</b>", "1 < 2\n\n\u2068open", "Tom & Jerry's\n\n‮evil"
+					l.Reason, l.Words, l.Extra = "<b>&amp;</b>", "1 < 2\n\n\u2068open", "Tom & Jerry's\n\n\u202eevil"
 				},
 			} {
 				l := letter(t, kind, lang)
