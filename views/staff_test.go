@@ -190,7 +190,8 @@ func TestStaffStructure(t *testing.T) {
 					kind, _ := staffAttr(n, "type")
 					id, _ := staffAttr(n, "id")
 					said, _ := staffAttr(n, "aria-label")
-					labelled := kind == "hidden" || said != "" || len(staffAll(doc, func(l *html.Node) bool {
+					by, _ := staffAttr(n, "aria-labelledby")
+					labelled := kind == "hidden" || said != "" || ids[by] || len(staffAll(doc, func(l *html.Node) bool {
 						to, ok := staffAttr(l, "for")
 						return l.Data == "label" && ok && to == id
 					})) > 0

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -59,10 +60,28 @@ func dispatcherProcess() int {
 	return 0
 }
 
+// saidBuffer keeps what a process says while others read it.
+type saidBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *saidBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *saidBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 type process struct {
 	cmd   *exec.Cmd
 	ended chan error
-	said  *bytes.Buffer
+	said  *saidBuffer
 }
 
 func startDispatcher(t *testing.T, s *shop.Shop, server *mailServer) *process {
@@ -71,7 +90,7 @@ func startDispatcher(t *testing.T, s *shop.Shop, server *mailServer) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.CommandContext(context.WithoutCancel(t.Context()), self), ended: make(chan error, 1), said: &bytes.Buffer{}}
+	p := &process{cmd: exec.CommandContext(context.WithoutCancel(t.Context()), self), ended: make(chan error, 1), said: &saidBuffer{}}
 	p.cmd.Env = append(os.Environ(), processDSN+"="+s.Pool.Config().ConnString(), processMail+"="+server.addr)
 	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
 	if err := p.cmd.Start(); err != nil {
