@@ -224,7 +224,7 @@ func partText(t *testing.T, kind, encoding string, body io.Reader) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if media == "text/calendar" { // as a program that reads it sees it: lines unfolded, texts unescaped
+	if media == "text/calendar" || media == "application/ics" { // as a program that reads it sees it: lines unfolded, texts unescaped
 		return strings.NewReplacer("\r\n ", "", "\n ", "", `\n`, "\n", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(string(text))
 	}
 	return string(text)
@@ -483,7 +483,7 @@ func (p *product) followAllLinks(t *testing.T) {
 					}
 					answer.Body.Close()
 					if answer.StatusCode >= 500 || answer.StatusCode == http.StatusNotFound {
-						t.Errorf("%s of a link in a mail: %d", method, answer.StatusCode)
+						t.Errorf("%s of a link in a mail: %d %q", method, answer.StatusCode, link)
 					}
 					seen++
 				}
