@@ -374,7 +374,7 @@ func TestPagesCostTheSameHoweverMuchIsStored(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	few, many := openSite(t, shop.New(t, nil)), openSite(t, shop.New(t, nil))
-	seed.Fill(t, few.Shop, seed.Size{Resources: 2, Slots: 40, Bookings: 60, Entries: 4, Sent: 20}, now)
+	seed.Fill(t, few.Shop, seed.Size{Resources: 2, Slots: 40, PerDay: 1, Bookings: 60, Entries: 4, Sent: 20}, now)
 	seed.Fill(t, many.Shop, seed.Small, now)
 	counts := map[string][2]int{}
 	for i, s := range []*site{few, many} {
