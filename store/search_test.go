@@ -170,7 +170,7 @@ func TestSearchFindsWhoWaits(t *testing.T) {
 
 var scansWhole = regexp.MustCompile(`Seq Scan on (slots|reservations|waitlist_entries|outbox|events)\b`)
 
-// TestSearchReadsNoTableAsAWhole: with the statistics of a busy business, no
+// TestHotStatementsReadNoTableAsAWhole: with the statistics of a busy business, no
 // statement of the search, the check-in and the exports goes through a big table.
 func TestHotStatementsReadNoTableAsAWhole(t *testing.T) {
 	t.Parallel()

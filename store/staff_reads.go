@@ -68,22 +68,10 @@ func (s *Store) Members(ctx context.Context, tenant string) ([]StaffMember, erro
 const messageCountsSQL = `-- messages by state
 SELECT state, count(*)::int AS count FROM outbox WHERE tenant_id = @tenant AND state IN ('pending', 'sending', 'failed') GROUP BY state`
 
-const messageTotalsSQL = `-- all messages by state
-SELECT state, count(*)::int AS count FROM outbox WHERE tenant_id = @tenant GROUP BY state`
-
 // MessageCounts counts a tenant's messages that are not yet sent, by state:
 // little work, whatever has been sent before.
 func (s *Store) MessageCounts(ctx context.Context, tenant string) (map[MessageState]int, error) {
-	return s.countMessages(ctx, tenant, messageCountsSQL)
-}
-
-// MessageTotals counts all messages of a tenant by state.
-func (s *Store) MessageTotals(ctx context.Context, tenant string) (map[MessageState]int, error) {
-	return s.countMessages(ctx, tenant, messageTotalsSQL)
-}
-
-func (s *Store) countMessages(ctx context.Context, tenant, sql string) (map[MessageState]int, error) {
-	rows, err := s.db.Query(ctx, sql, pgx.StrictNamedArgs{"tenant": tenant})
+	rows, err := s.db.Query(ctx, messageCountsSQL, pgx.StrictNamedArgs{"tenant": tenant})
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -71,8 +71,8 @@ func policyTestPage(say staffSay) StaffPolicyPage {
 		Lead:    say("お店のどの予約にも当てはまるルールです。予約の種類ごとに変えることもできます。", "These rules hold for everything you offer. Each service may have rules of its own."),
 		Example: say("例は、実際の枠「朝ヨガ」12月11日（金）18:30〜19:30 で計算しています。", "The examples use a real slot: Morning yoga, Fri 11 Dec, 18:30–19:30."),
 		Services: []StaffPolicyService{
-			{say("朝ヨガ", "Morning yoga"), StaffPoliciesOfURL("aozora", "1"), say("この予約だけのルール：0項目", "0 rules of its own")},
-			{say("とても長い名前の入会説明会とスタジオ見学", "A briefing for new members with quite a long name"), StaffPoliciesOfURL("aozora", "2"), say("この予約だけのルール：3項目", "3 rules of its own")},
+			{say("朝ヨガ", "Morning yoga"), StaffServicePoliciesURL("aozora", "1"), say("この予約だけのルール：0項目", "0 rules of its own")},
+			{say("とても長い名前の入会説明会とスタジオ見学", "A briefing for new members with quite a long name"), StaffServicePoliciesURL("aozora", "2"), say("この予約だけのルール：3項目", "3 rules of its own")},
 		},
 		CompleteURL: StaffPoliciesCompleteURL("aozora"), Form: policyTestForm(say, false),
 	}

@@ -8,11 +8,6 @@ func StaffPoliciesURL(tenant string) string { return staffPath(tenant, "policies
 // StaffPoliciesCompleteURL takes the stored policies into the slots that still have others.
 func StaffPoliciesCompleteURL(tenant string) string { return staffPath(tenant, "policies", "complete") }
 
-// StaffPoliciesOfURL shows and takes the policies of one service.
-func StaffPoliciesOfURL(tenant, service string) string {
-	return staffPath(tenant, "services", service, "policies")
-}
-
 // StaffSetupURL is the first set-up of a venue.
 func StaffSetupURL(tenant string) string { return staffPath(tenant, "setup") }
 

@@ -11,7 +11,7 @@ func StaffNewServiceURL(tenant string) string { return staffPath(tenant, "servic
 // StaffServiceURL is the form of a service, and takes its changes; service is an id, as below.
 func StaffServiceURL(tenant, service string) string { return staffPath(tenant, "services", service) }
 
-// StaffServicePoliciesURL is where the rules of a service are set.
+// StaffServicePoliciesURL shows and takes the policies of one service.
 func StaffServicePoliciesURL(tenant, service string) string {
 	return staffPath(tenant, "services", service, "policies")
 }

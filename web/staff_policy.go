@@ -87,7 +87,7 @@ func (s *Server) ruleBook(r *http.Request) (ruleBook, error) {
 
 func (b ruleBook) url() string {
 	if b.service != nil {
-		return views.StaffPoliciesOfURL(b.t.Slug, b.service.ID)
+		return views.StaffServicePoliciesURL(b.t.Slug, b.service.ID)
 	}
 	return views.StaffPoliciesURL(b.t.Slug)
 }
@@ -153,7 +153,7 @@ func (s *Server) policyPage(w http.ResponseWriter, r *http.Request, status int, 
 				return err
 			}
 			v.Services = append(v.Services, views.StaffPolicyService{
-				Name: sv.Name.In(c.Lang()), URL: views.StaffPoliciesOfURL(b.t.Slug, sv.ID), Text: c.T("staff.policy.own_count", "n", len(own)),
+				Name: sv.Name.In(c.Lang()), URL: views.StaffServicePoliciesURL(b.t.Slug, sv.ID), Text: c.T("staff.policy.own_count", "n", len(own)),
 			})
 		}
 	}

@@ -65,7 +65,7 @@ func init() {
 		"/staff/{tenant}/services/{service}/policies": {
 			fields: ownFields, owner: true,
 			fresh: func(t *testing.T, s *site) (string, url.Values) {
-				path, values := policies(func(s *site) string { return views.StaffPoliciesOfURL("shop", s.Service.ID) })(t, s)
+				path, values := policies(func(s *site) string { return views.StaffServicePoliciesURL("shop", s.Service.ID) })(t, s)
 				values.Set(views.FieldOwn+"partyMax", "1")
 				return path, values
 			},
@@ -277,7 +277,7 @@ func policySite(t *testing.T, path func(s *site) string) (*site, *browser, strin
 }
 
 func ofVenue(*site) string     { return views.StaffPoliciesURL("shop") }
-func ofService(s *site) string { return views.StaffPoliciesOfURL("shop", s.Service.ID) }
+func ofService(s *site) string { return views.StaffServicePoliciesURL("shop", s.Service.ID) }
 
 func TestNonsenseInPoliciesIsRefusedBesideTheField(t *testing.T) {
 	t.Parallel()
