@@ -176,11 +176,7 @@ func correctNeeds(p store.Policies, t store.Tenant, slot oneSlot, res store.Rese
 // postCorrection corrects who comes. A new e-mail is not used before its owner has pressed.
 func (s *Server) postCorrection(w http.ResponseWriter, r *http.Request) error {
 	t, token := venue(r), chi.URLParam(r, "token")
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	res, err := s.reservation(r)
+	f, res, err := formFor(s, w, r, s.reservation)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,17 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) (*form, error) {
 	return &form{values: r.PostForm, errs: formErrors{}}, nil
 }
 
+// formFor reads what a press is about and then its form: whoever may not see the
+// subject learns nothing of what its form would want.
+func formFor[T any](s *Server, w http.ResponseWriter, r *http.Request, subject func(*http.Request) (T, error)) (*form, T, error) {
+	about, err := subject(r)
+	if err != nil {
+		return nil, about, err
+	}
+	f, err := s.form(w, r)
+	return f, about, err
+}
+
 // bad reports whether a field was wrong.
 func (f *form) bad() bool { return len(f.errs) > 0 }
 

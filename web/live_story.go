@@ -169,11 +169,7 @@ func (s *Server) clash(r *http.Request, t store.Tenant, n names, q store.Overlap
 // a step of its own, and what was listed but is over by now is left as it is.
 func (s *Server) postLeaveWaits(w http.ResponseWriter, r *http.Request) error {
 	t := venue(r)
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	res, err := s.reservation(r)
+	f, res, err := formFor(s, w, r, s.reservation)
 	if err != nil {
 		return err
 	}

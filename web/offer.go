@@ -27,11 +27,7 @@ func (s *Server) getOffer(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) postAccept(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	e, err := s.offer(r)
+	f, e, err := formFor(s, w, r, s.offer)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,7 @@ func (s *Server) getReservation(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) postConfirm(w http.ResponseWriter, r *http.Request) error {
 	t := venue(r)
-	held, err := s.reservation(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, held, err := formFor(s, w, r, s.reservation)
 	if err != nil {
 		return err
 	}

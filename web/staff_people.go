@@ -436,11 +436,7 @@ func (s *Server) erasureFollows(ctx context.Context, t store.Tenant, e store.Era
 
 func (s *Server) postPersonErase(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	p, err := s.person(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, p, err := formFor(s, w, r, s.person)
 	if err != nil {
 		return err
 	}

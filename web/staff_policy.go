@@ -175,11 +175,7 @@ func (s *Server) policyPage(w http.ResponseWriter, r *http.Request, status int, 
 
 // postPolicies takes the form.
 func (s *Server) postPolicies(w http.ResponseWriter, r *http.Request) error {
-	raw, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	b, err := s.ruleBook(r)
+	raw, b, err := formFor(s, w, r, s.ruleBook)
 	if err != nil {
 		return err
 	}

@@ -672,11 +672,7 @@ func whoText(ctx context.Context, who []store.InSlot) string {
 }
 
 func (s *Server) postScheduleChange(w http.ResponseWriter, r *http.Request) error {
-	body, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	c, err := s.scheduleParam(r)
+	body, c, err := formFor(s, w, r, s.scheduleParam)
 	if err != nil {
 		return err
 	}
@@ -828,11 +824,7 @@ func (s *Server) scheduleDeletePage(w http.ResponseWriter, r *http.Request, stat
 }
 
 func (s *Server) postScheduleDelete(w http.ResponseWriter, r *http.Request) error {
-	body, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	c, err := s.scheduleParam(r)
+	body, c, err := formFor(s, w, r, s.scheduleParam)
 	if err != nil {
 		return err
 	}

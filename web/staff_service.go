@@ -355,11 +355,7 @@ func (s *Server) servicePage(w http.ResponseWriter, r *http.Request, status int,
 
 func (s *Server) postService(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	was, err := s.loadService(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, was, err := formFor(s, w, r, s.loadService)
 	if err != nil {
 		return err
 	}
@@ -481,11 +477,7 @@ func (s *Server) serviceRetirePage(w http.ResponseWriter, r *http.Request, statu
 
 func (s *Server) postServiceRetire(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	sv, err := s.loadService(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, sv, err := formFor(s, w, r, s.loadService)
 	if err != nil {
 		return err
 	}
@@ -502,11 +494,7 @@ func (s *Server) postServiceRetire(w http.ResponseWriter, r *http.Request) error
 
 func (s *Server) postServiceRestore(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	sv, err := s.loadService(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, sv, err := formFor(s, w, r, s.loadService)
 	if err != nil {
 		return err
 	}

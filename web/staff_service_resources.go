@@ -132,11 +132,7 @@ func (s *Server) getNewResource(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) postNewResource(w http.ResponseWriter, r *http.Request) error {
 	t := venue(r)
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	taken, err := s.takenResourceSlugs(r)
+	f, taken, err := formFor(s, w, r, s.takenResourceSlugs)
 	if err != nil {
 		return err
 	}
@@ -168,11 +164,7 @@ func (s *Server) getResource(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) postResource(w http.ResponseWriter, r *http.Request) error {
 	t := venue(r)
-	was, err := s.loadResource(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, was, err := formFor(s, w, r, s.loadResource)
 	if err != nil {
 		return err
 	}
@@ -258,11 +250,7 @@ func (s *Server) resourceRetirePage(w http.ResponseWriter, r *http.Request, stat
 
 func (s *Server) postResourceRetire(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	res, err := s.loadResource(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, res, err := formFor(s, w, r, s.loadResource)
 	if err != nil {
 		return err
 	}
@@ -281,11 +269,7 @@ func (s *Server) postResourceRetire(w http.ResponseWriter, r *http.Request) erro
 
 func (s *Server) postResourceRestore(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	res, err := s.loadResource(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, res, err := formFor(s, w, r, s.loadResource)
 	if err != nil {
 		return err
 	}

@@ -167,11 +167,7 @@ func (f setupForm) callForm(c *i18n.Catalog, errs views.Errors) *views.StaffCall
 }
 
 func (s *Server) postSetup(w http.ResponseWriter, r *http.Request) error {
-	raw, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	b, err := s.ruleBook(r)
+	raw, b, err := formFor(s, w, r, s.ruleBook)
 	if err != nil {
 		return err
 	}

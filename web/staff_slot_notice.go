@@ -182,11 +182,7 @@ func (c counter) noticePreview(ctx context.Context, n noticeForm, booked, waitin
 
 // postNotice shows what would be sent; with send, it sends.
 func (s *Server) postNotice(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	slot, err := slotParam(r)
+	f, slot, err := formFor(s, w, r, slotParam)
 	if err != nil {
 		return err
 	}

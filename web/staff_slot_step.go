@@ -379,11 +379,7 @@ func (s *Server) staffEntryPartyPage(w http.ResponseWriter, r *http.Request, sta
 }
 
 func (s *Server) postStaffEntryParty(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	e, err := s.entryOf(r)
+	f, e, err := formFor(s, w, r, s.entryOf)
 	if err != nil {
 		return err
 	}
@@ -496,11 +492,7 @@ func (s *Server) postEntryStep(step staffStep) handlerFunc {
 	}[step]
 	over := map[staffStep]store.EntryState{stepOffer: store.Offered, stepRevoke: store.Withdrawn, stepRemove: store.Withdrawn}[step]
 	return func(w http.ResponseWriter, r *http.Request) error {
-		f, err := s.form(w, r)
-		if err != nil {
-			return err
-		}
-		e, err := s.entryOf(r)
+		f, e, err := formFor(s, w, r, s.entryOf)
 		if err != nil {
 			return err
 		}

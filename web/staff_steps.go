@@ -103,11 +103,7 @@ func (s *Server) cancelPage(w http.ResponseWriter, r *http.Request, status int, 
 }
 
 func (s *Server) postStaffCancel(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	slot, err := slotParam(r)
+	f, slot, err := formFor(s, w, r, slotParam)
 	if err != nil {
 		return err
 	}
@@ -184,11 +180,7 @@ func (s *Server) cancelSlotPage(w http.ResponseWriter, r *http.Request, status i
 }
 
 func (s *Server) postCancelSlot(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	slot, err := slotParam(r)
+	f, slot, err := formFor(s, w, r, slotParam)
 	if err != nil {
 		return err
 	}
@@ -228,11 +220,7 @@ func (s *Server) postSwitch(step staffStep) handlerFunc {
 		stepPause: func(c counter) bool { return c.Paused }, stepResume: func(c counter) bool { return !c.Paused },
 	}[step]
 	return func(w http.ResponseWriter, r *http.Request) error {
-		f, err := s.form(w, r)
-		if err != nil {
-			return err
-		}
-		slot, err := slotParam(r)
+		f, slot, err := formFor(s, w, r, slotParam)
 		if err != nil {
 			return err
 		}
@@ -254,11 +242,7 @@ func (s *Server) postSwitch(step staffStep) handlerFunc {
 }
 
 func (s *Server) postCapacity(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	slot, err := slotParam(r)
+	f, slot, err := formFor(s, w, r, slotParam)
 	if err != nil {
 		return err
 	}
@@ -293,11 +277,7 @@ func decodeBook(f *form, t store.Tenant, asked []store.Question) (bookForm, int,
 }
 
 func (s *Server) postBook(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	slot, err := slotParam(r)
+	f, slot, err := formFor(s, w, r, slotParam)
 	if err != nil {
 		return err
 	}
@@ -370,11 +350,7 @@ func (s *Server) bookAgain(w http.ResponseWriter, r *http.Request, b bookForm) f
 
 // postStaffJoin puts a caller on the waitlist.
 func (s *Server) postStaffJoin(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	slot, err := slotParam(r)
+	f, slot, err := formFor(s, w, r, slotParam)
 	if err != nil {
 		return err
 	}
@@ -402,11 +378,7 @@ func (s *Server) postStaffJoin(w http.ResponseWriter, r *http.Request) error {
 
 // postAnswer is an answer that somebody gave by phone.
 func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, step staffStep, do func(ctx context.Context, e store.Entry, terms int, version *int64) error) error {
-	f, err := s.form(w, r)
-	if err != nil {
-		return err
-	}
-	e, err := s.entryOf(r)
+	f, e, err := formFor(s, w, r, s.entryOf)
 	if err != nil {
 		return err
 	}

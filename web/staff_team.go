@@ -169,11 +169,7 @@ func (s *Server) memberParam(r *http.Request) (store.TeamMember, error) {
 
 func (s *Server) postRole(w http.ResponseWriter, r *http.Request) error {
 	t := venue(r)
-	m, err := s.memberParam(r)
-	if err != nil {
-		return err
-	}
-	f, err := s.form(w, r)
+	f, m, err := formFor(s, w, r, s.memberParam)
 	if err != nil {
 		return err
 	}
