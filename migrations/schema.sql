@@ -78,11 +78,44 @@ CREATE TABLE public.idempotency_answers (
     begun_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.line_channels (
+    tenant_id uuid NOT NULL,
+    basic_id text NOT NULL,
+    secret bytea NOT NULL,
+    token bytea NOT NULL,
+    bot_name text DEFAULT ''::text NOT NULL,
+    bot_basic_id text DEFAULT ''::text NOT NULL,
+    checked_at timestamp with time zone,
+    broken_at timestamp with time zone,
+    paused_until timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT line_channels_basic_id_check CHECK ((basic_id ~ '^@[a-z0-9][a-z0-9._-]{0,39}$'::text)),
+    CONSTRAINT line_channels_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE public.line_codes (
+    tenant_id uuid NOT NULL,
+    subject_id uuid NOT NULL,
+    code_hash bytea NOT NULL,
+    proven boolean NOT NULL,
+    locale text NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    used_event bytea,
+    CONSTRAINT line_codes_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text])))
+);
+
 CREATE TABLE public.memberships (
     tenant_id uuid NOT NULL,
     staff_id uuid NOT NULL,
     role text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    feed_generation bigint DEFAULT 0 NOT NULL,
+    feed_hash bytea,
+    CONSTRAINT memberships_feed CHECK (((feed_hash IS NULL) OR (feed_generation > 0))),
+    CONSTRAINT memberships_feed_generation_check CHECK ((feed_generation >= 0)),
     CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'manager'::text, 'desk'::text])))
 );
 
@@ -125,10 +158,31 @@ CREATE TABLE public.outbox (
     erased_at timestamp with time zone,
     given_up_at timestamp with time zone,
     given_up_by text DEFAULT ''::text NOT NULL,
+    channel text DEFAULT ''::text NOT NULL,
+    line_tries integer DEFAULT 0 NOT NULL,
+    line_over text DEFAULT ''::text NOT NULL,
+    CONSTRAINT outbox_channel_check CHECK ((channel = ANY (ARRAY[''::text, 'mail'::text, 'line'::text]))),
     CONSTRAINT outbox_check CHECK (((state = 'sending'::text) = (sending_until IS NOT NULL))),
     CONSTRAINT outbox_given_up CHECK ((((given_up_at IS NOT NULL) = (given_up_by <> ''::text)) AND ((given_up_at IS NULL) OR (state = 'obsolete'::text)))),
     CONSTRAINT outbox_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT outbox_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'obsolete'::text])))
+);
+
+CREATE TABLE public.race_runs (
+    tenant_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    state text DEFAULT 'asked'::text NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    asked_by uuid,
+    started_at timestamp with time zone,
+    beat_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    done integer DEFAULT 0 NOT NULL,
+    total integer DEFAULT 0 NOT NULL,
+    result jsonb,
+    CONSTRAINT race_runs_check CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT race_runs_check1 CHECK (((state <> 'done'::text) OR (result IS NOT NULL))),
+    CONSTRAINT race_runs_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'running'::text, 'done'::text, 'failed'::text])))
 );
 
 CREATE TABLE public.rate_limits (
@@ -184,6 +238,10 @@ CREATE TABLE public.reservations (
     email_until timestamp with time zone,
     email_hash bytea,
     email_generation integer DEFAULT 0 NOT NULL,
+    line_user text DEFAULT ''::text NOT NULL,
+    line_address text DEFAULT ''::text NOT NULL,
+    line_proven boolean DEFAULT false NOT NULL,
+    line_at timestamp with time zone,
     CONSTRAINT reservations_attendance_check CHECK ((attendance = ANY (ARRAY[''::text, 'arrived'::text, 'no_show'::text]))),
     CONSTRAINT reservations_check CHECK (((extra_seats >= 0) AND (extra_seats <= party_size))),
     CONSTRAINT reservations_check1 CHECK (((state <> 'held'::text) OR ((shown_until IS NOT NULL) AND (expires_at IS NOT NULL)))),
@@ -191,6 +249,7 @@ CREATE TABLE public.reservations (
     CONSTRAINT reservations_check3 CHECK (((state = ANY (ARRAY['held'::text, 'confirmed'::text])) = (ended_at IS NULL))),
     CONSTRAINT reservations_check4 CHECK (((group_id IS NULL) = (group_size IS NULL))),
     CONSTRAINT reservations_email_change CHECK (((email_new = ''::text) OR ((email_until IS NOT NULL) AND (email_hash IS NOT NULL)))),
+    CONSTRAINT reservations_line CHECK ((((line_user = ''::text) = (line_at IS NULL)) AND ((line_user = ''::text) = (line_address = ''::text)) AND ((line_user <> ''::text) OR (NOT line_proven)))),
     CONSTRAINT reservations_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT reservations_party_size_check CHECK ((party_size > 0)),
     CONSTRAINT reservations_source_check CHECK ((source = ANY (ARRAY['web'::text, 'staff'::text, 'api'::text, 'waitlist'::text]))),
@@ -234,6 +293,25 @@ CREATE TABLE public.schedules (
     CONSTRAINT schedules_rule_check CHECK ((rule <> ''::text)),
     CONSTRAINT schedules_starts_check CHECK (((cardinality(starts) >= 1) AND (cardinality(starts) <= 300))),
     CONSTRAINT schedules_state_check CHECK ((state = ANY (ARRAY['active'::text, 'stopped'::text, 'ended'::text])))
+);
+
+CREATE TABLE public.self_check_findings (
+    tenant_id uuid NOT NULL,
+    invariant text NOT NULL,
+    example text NOT NULL,
+    slot_id uuid,
+    n integer DEFAULT 1 NOT NULL,
+    found_at timestamp with time zone NOT NULL,
+    CONSTRAINT self_check_findings_n_check CHECK ((n > 0))
+);
+
+CREATE TABLE public.self_checks (
+    tenant_id uuid NOT NULL,
+    feed bigint DEFAULT 0 NOT NULL,
+    turn uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    looked_at timestamp with time zone,
+    full_at timestamp with time zone,
+    CONSTRAINT self_checks_feed_check CHECK ((feed >= 0))
 );
 
 CREATE TABLE public.service_pictures (
@@ -479,13 +557,66 @@ CREATE TABLE public.waitlist_entries (
     erased_at timestamp with time zone,
     tell_vacancies boolean DEFAULT true NOT NULL,
     answers jsonb DEFAULT '{}'::jsonb NOT NULL,
+    line_user text DEFAULT ''::text NOT NULL,
+    line_address text DEFAULT ''::text NOT NULL,
+    line_proven boolean DEFAULT false NOT NULL,
+    line_at timestamp with time zone,
     CONSTRAINT waitlist_entries_check CHECK (((state <> 'offered'::text) OR ((shown_until IS NOT NULL) AND (expires_at IS NOT NULL) AND (offer_hash IS NOT NULL)))),
     CONSTRAINT waitlist_entries_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'offered'::text])) = (ended_at IS NULL))),
     CONSTRAINT waitlist_entries_check2 CHECK (((state <> 'accepted'::text) OR (reservation_id IS NOT NULL))),
+    CONSTRAINT waitlist_entries_line CHECK ((((line_user = ''::text) = (line_at IS NULL)) AND ((line_user = ''::text) = (line_address = ''::text)) AND ((line_user <> ''::text) OR (NOT line_proven)))),
     CONSTRAINT waitlist_entries_locale_check CHECK ((locale = ANY (ARRAY['ja'::text, 'en'::text]))),
     CONSTRAINT waitlist_entries_party_size_check CHECK ((party_size > 0)),
     CONSTRAINT waitlist_entries_source_check CHECK ((source = ANY (ARRAY['web'::text, 'staff'::text, 'api'::text]))),
     CONSTRAINT waitlist_entries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'offered'::text, 'accepted'::text, 'lapsed'::text, 'declined'::text, 'withdrawn'::text, 'closed'::text])))
+);
+
+CREATE TABLE public.webhook_deliveries (
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    number bigint NOT NULL,
+    delivery text NOT NULL,
+    kind text NOT NULL,
+    attempt integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    took_ms integer NOT NULL,
+    outcome text NOT NULL,
+    status integer NOT NULL,
+    CONSTRAINT webhook_deliveries_attempt_check CHECK ((attempt > 0)),
+    CONSTRAINT webhook_deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'status'::text, 'redirect'::text, 'timeout'::text, 'connection'::text, 'name'::text, 'certificate'::text, 'address'::text, 'broken'::text]))),
+    CONSTRAINT webhook_deliveries_took_ms_check CHECK ((took_ms >= 0))
+);
+
+CREATE TABLE public.webhook_endpoints (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    url text NOT NULL,
+    kinds text[] DEFAULT '{}'::text[] NOT NULL,
+    secret bytea NOT NULL,
+    old_secret bytea,
+    old_until timestamp with time zone,
+    state text DEFAULT 'active'::text NOT NULL,
+    paused_why text DEFAULT ''::text NOT NULL,
+    paused_at timestamp with time zone,
+    cursor bigint NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    next_at timestamp with time zone NOT NULL,
+    leased_until timestamp with time zone,
+    term bigint DEFAULT 0 NOT NULL,
+    delivered_at timestamp with time zone,
+    tried bigint DEFAULT 0 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhook_endpoints_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT webhook_endpoints_check CHECK (((old_secret IS NULL) = (old_until IS NULL))),
+    CONSTRAINT webhook_endpoints_check1 CHECK ((((state = 'paused'::text) = (paused_why <> ''::text)) AND ((state = 'paused'::text) = (paused_at IS NOT NULL)))),
+    CONSTRAINT webhook_endpoints_check2 CHECK (((attempts = 0) = (failing_since IS NULL))),
+    CONSTRAINT webhook_endpoints_cursor_check CHECK ((cursor >= 0)),
+    CONSTRAINT webhook_endpoints_paused_why_check CHECK ((paused_why = ANY (ARRAY[''::text, 'staff'::text, 'failing'::text]))),
+    CONSTRAINT webhook_endpoints_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text]))),
+    CONSTRAINT webhook_endpoints_url_check CHECK (((char_length(url) >= 1) AND (char_length(url) <= 2000))),
+    CONSTRAINT webhook_endpoints_version_check CHECK ((version > 0))
 );
 
 ALTER TABLE ONLY public.api_keys
@@ -500,6 +631,12 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.idempotency_answers
     ADD CONSTRAINT idempotency_answers_pkey PRIMARY KEY (tenant_id, route, key_hash);
 
+ALTER TABLE ONLY public.line_channels
+    ADD CONSTRAINT line_channels_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.line_codes
+    ADD CONSTRAINT line_codes_pkey PRIMARY KEY (tenant_id, subject_id);
+
 ALTER TABLE ONLY public.memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (tenant_id, staff_id);
 
@@ -508,6 +645,9 @@ ALTER TABLE ONLY public.message_texts
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.race_runs
+    ADD CONSTRAINT race_runs_pkey PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY public.rate_limits
     ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
@@ -520,6 +660,12 @@ ALTER TABLE ONLY public.resources
 
 ALTER TABLE ONLY public.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY public.self_check_findings
+    ADD CONSTRAINT self_check_findings_pkey PRIMARY KEY (tenant_id, invariant, example);
+
+ALTER TABLE ONLY public.self_checks
+    ADD CONSTRAINT self_checks_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE ONLY public.service_pictures
     ADD CONSTRAINT service_pictures_pkey PRIMARY KEY (tenant_id, service_id);
@@ -563,6 +709,12 @@ ALTER TABLE ONLY public.tenants
 ALTER TABLE ONLY public.waitlist_entries
     ADD CONSTRAINT waitlist_entries_pkey PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (tenant_id, endpoint_id, number);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (tenant_id, id);
+
 CREATE UNIQUE INDEX api_keys_hash ON public.api_keys USING btree (tenant_id, hash);
 
 CREATE UNIQUE INDEX events_feed ON public.events USING btree (tenant_id, feed) WHERE (feed IS NOT NULL);
@@ -580,6 +732,10 @@ CREATE INDEX events_unfed ON public.events USING btree (tenant_id, id) WHERE (fe
 CREATE INDEX events_unsealed ON public.events USING btree (tenant_id, slot_id, number) WHERE ((number IS NOT NULL) AND (seal IS NULL));
 
 CREATE INDEX idempotency_answers_begun ON public.idempotency_answers USING btree (begun_at);
+
+CREATE UNIQUE INDEX line_codes_hash ON public.line_codes USING btree (tenant_id, code_hash);
+
+CREATE UNIQUE INDEX memberships_feed_hash ON public.memberships USING btree (tenant_id, feed_hash) WHERE (feed_hash IS NOT NULL);
 
 CREATE INDEX memberships_staff ON public.memberships USING btree (staff_id);
 
@@ -601,6 +757,10 @@ CREATE INDEX outbox_sorted ON public.outbox USING btree (tenant_id, state, kind,
 
 CREATE INDEX outbox_subject ON public.outbox USING btree (tenant_id, subject_id);
 
+CREATE INDEX race_runs_newest ON public.race_runs USING btree (tenant_id, asked_at DESC);
+
+CREATE UNIQUE INDEX race_runs_open ON public.race_runs USING btree (tenant_id) WHERE (state = ANY (ARRAY['asked'::text, 'running'::text]));
+
 CREATE INDEX rate_limits_opens ON public.rate_limits USING btree (opens_at);
 
 CREATE INDEX reservations_due ON public.reservations USING btree (expires_at) WHERE (state = 'held'::text);
@@ -620,6 +780,8 @@ CREATE INDEX reservations_group ON public.reservations USING btree (tenant_id, g
 CREATE INDEX reservations_held ON public.reservations USING btree (tenant_id, slot_id, expires_at) WHERE (state = 'held'::text);
 
 CREATE UNIQUE INDEX reservations_key ON public.reservations USING btree (tenant_id, slot_id, idempotency_key) WHERE (state = ANY (ARRAY['held'::text, 'confirmed'::text]));
+
+CREATE INDEX reservations_line_user ON public.reservations USING btree (tenant_id, line_user) WHERE (line_user <> ''::text);
 
 CREATE UNIQUE INDEX reservations_link ON public.reservations USING btree (tenant_id, link_hash);
 
@@ -677,6 +839,8 @@ CREATE INDEX waitlist_entries_due ON public.waitlist_entries USING btree (expire
 
 CREATE INDEX waitlist_entries_email ON public.waitlist_entries USING btree (tenant_id, lower(email)) WHERE (email <> ''::text);
 
+CREATE INDEX waitlist_entries_line_user ON public.waitlist_entries USING btree (tenant_id, line_user) WHERE (line_user <> ''::text);
+
 CREATE UNIQUE INDEX waitlist_entries_link ON public.waitlist_entries USING btree (tenant_id, link_hash);
 
 CREATE UNIQUE INDEX waitlist_entries_offer_link ON public.waitlist_entries USING btree (tenant_id, offer_hash) WHERE (offer_hash IS NOT NULL);
@@ -691,6 +855,8 @@ CREATE INDEX waitlist_entries_search ON public.waitlist_entries USING gin (publi
 
 CREATE INDEX waitlist_entries_slot ON public.waitlist_entries USING btree (tenant_id, slot_id, "position");
 
+CREATE INDEX webhook_endpoints_next ON public.webhook_endpoints USING btree (next_at, id) WHERE (state = 'active'::text);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
@@ -702,6 +868,12 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.idempotency_answers
     ADD CONSTRAINT idempotency_answers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.line_channels
+    ADD CONSTRAINT line_channels_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.line_codes
+    ADD CONSTRAINT line_codes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
 ALTER TABLE ONLY public.memberships
     ADD CONSTRAINT memberships_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES public.staff(id);
@@ -717,6 +889,9 @@ ALTER TABLE ONLY public.outbox
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
+
+ALTER TABLE ONLY public.race_runs
+    ADD CONSTRAINT race_runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
 ALTER TABLE ONLY public.reservations
     ADD CONSTRAINT reservations_tenant_id_entry_id_fkey FOREIGN KEY (tenant_id, entry_id) REFERENCES public.waitlist_entries(tenant_id, id);
@@ -735,6 +910,12 @@ ALTER TABLE ONLY public.schedules
 
 ALTER TABLE ONLY public.schedules
     ADD CONSTRAINT schedules_tenant_id_service_id_fkey FOREIGN KEY (tenant_id, service_id) REFERENCES public.services(tenant_id, id);
+
+ALTER TABLE ONLY public.self_check_findings
+    ADD CONSTRAINT self_check_findings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+ALTER TABLE ONLY public.self_checks
+    ADD CONSTRAINT self_checks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
 ALTER TABLE ONLY public.service_pictures
     ADD CONSTRAINT service_pictures_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
@@ -777,3 +958,9 @@ ALTER TABLE ONLY public.waitlist_entries
 
 ALTER TABLE ONLY public.waitlist_entries
     ADD CONSTRAINT waitlist_entries_tenant_id_slot_id_fkey FOREIGN KEY (tenant_id, slot_id) REFERENCES public.slots(tenant_id, id);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_tenant_id_endpoint_id_fkey FOREIGN KEY (tenant_id, endpoint_id) REFERENCES public.webhook_endpoints(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);

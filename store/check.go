@@ -25,24 +25,29 @@ type Invariant struct {
 
 const maxExamples = 10
 
-// The invariants that one statement each computes; a row is a violation.
+// The invariants that one statement each computes; a row is a violation: what is
+// wrong, and with which slot. All of them read everything, or one tenant's, or,
+// with @slots, what belongs to these slots of it: the text is one, so that a
+// pass over what has changed can't judge otherwise than one over everything.
 var checkSQL = []struct{ id, sql string }{
 	{"I1", checkI1SQL}, {"I2", checkI2SQL}, {"I3", checkI3SQL}, {"I5", checkI5SQL}, {"I6", checkI6SQL}, {"I7", checkI7SQL}, {"I8", checkI8SQL}, {"I9", checkI9SQL},
 }
 
 const checkI1SQL = `-- check I1: taken between 0 and capacity
-SELECT 'slot ' || id FROM slots WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND NOT taken BETWEEN 0 AND capacity`
+SELECT 'slot ' || id, id::text FROM slots
+WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR id = ANY(@slots::text[]::uuid[])) AND NOT taken BETWEEN 0 AND capacity`
 
 const checkI2SQL = `-- check I2: taken is held + confirmed + offered
-SELECT 'slot ' || s.id || ' taken ' || s.taken || ' counted ' || c.seats FROM slots s
+SELECT 'slot ' || s.id || ' taken ' || s.taken || ' counted ' || c.seats, s.id::text FROM slots s
 CROSS JOIN LATERAL (SELECT
 	(SELECT coalesce(sum(party_size), 0) FROM reservations r WHERE r.tenant_id = s.tenant_id AND r.slot_id = s.id AND r.state IN ('held', 'confirmed'))
 	+ (SELECT coalesce(sum(party_size), 0) FROM waitlist_entries e WHERE e.tenant_id = s.tenant_id AND e.slot_id = s.id AND e.state = 'offered') AS seats) c
-WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid) AND s.taken <> c.seats`
+WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR s.id = ANY(@slots::text[]::uuid[])) AND s.taken <> c.seats`
 
 const checkI3SQL = `-- check I3: no idle seat
-SELECT 'slot ' || s.id FROM slots s
-WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid) AND s.status = 'open' AND NOT s.waitlist_paused
+SELECT 'slot ' || s.id, s.id::text FROM slots s
+WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR s.id = ANY(@slots::text[]::uuid[]))
+	AND s.status = 'open' AND NOT s.waitlist_paused
 	AND s.starts_at - s.booking_opens <= @now AND s.starts_at - s.booking_closes > @now AND s.order_until > @now
 	AND EXISTS (
 		SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = s.tenant_id AND e.slot_id = s.id AND e.state = 'waiting'
@@ -51,26 +56,31 @@ WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid) AND s.stat
 				SELECT min(h.position) FROM waitlist_entries h WHERE h.tenant_id = s.tenant_id AND h.slot_id = s.id AND h.state = 'waiting' AND h.party_size <= s.capacity)))`
 
 const checkI5SQL = `-- check I5: an entry gets at most one offer, an offer at most one reservation
-SELECT 'entry ' || subject_id FROM events
-WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND kind IN ('offered', 'staff_offered')
+SELECT 'entry ' || subject_id, min(slot_id::text) FROM events
+WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR slot_id = ANY(@slots::text[]::uuid[]))
+	AND kind IN ('offered', 'staff_offered')
 GROUP BY tenant_id, subject_id HAVING count(*) > 1
 UNION ALL
-SELECT 'entry ' || entry_id FROM reservations
-WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND entry_id IS NOT NULL
-GROUP BY tenant_id, entry_id HAVING count(*) > 1`
+SELECT 'entry ' || e.id, min(e.slot_id::text) FROM waitlist_entries e
+JOIN reservations r ON r.tenant_id = e.tenant_id AND r.entry_id = e.id
+WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR e.slot_id = ANY(@slots::text[]::uuid[]))
+GROUP BY e.tenant_id, e.id HAVING count(*) > 1`
 
 const checkI6SQL = `-- check I6: one slot and key, at most one live reservation
-SELECT 'slot ' || slot_id FROM reservations
-WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND state IN ('held', 'confirmed') AND idempotency_key IS NOT NULL
+SELECT 'slot ' || slot_id, slot_id::text FROM reservations
+WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR slot_id = ANY(@slots::text[]::uuid[]))
+	AND state IN ('held', 'confirmed') AND idempotency_key IS NOT NULL
 GROUP BY tenant_id, slot_id, idempotency_key HAVING count(*) > 1`
 
 const checkI7SQL = `-- check I7: nobody who pressed by the shown deadline was refused for lateness
-SELECT 'event ' || id FROM events
-WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND kind = 'refused_late' AND number IS NULL
+SELECT 'event ' || id, slot_id::text FROM events
+WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR slot_id = ANY(@slots::text[]::uuid[]))
+	AND kind = 'refused_late' AND number IS NULL
 	AND (details->>'press')::timestamptz <= (details->>'shown_until')::timestamptz`
 
 // What each event owes: a message to its subject's address, unless the caller
-// chose not to tell (recorded), or the contact is erased. Then the reverse.
+// chose not to tell (recorded), or the contact is erased. Then the reverse. The
+// limit makes each subject be found by its key, however many slots are checked.
 const checkI8SQL = `-- check I8: each change that has a notification has exactly one message per recipient
 WITH owed AS (
 	SELECT e.tenant_id, e.id AS event_id, e.number, e.slot_id, m.kind,
@@ -91,52 +101,71 @@ WITH owed AS (
 		WHEN e.kind = 'email_changed' THEN 'email_changed'
 	END AS kind) m
 	WHERE m.kind IS NOT NULL AND NOT e.details ? 'notice' AND (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid)
+		AND (@slots::text[] IS NULL OR e.slot_id = ANY(@slots::text[]::uuid[]))
 ), reachable AS (
-	SELECT o.* FROM owed o
-	WHERE EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = o.tenant_id AND r.id = o.subject_id AND r.email <> '' AND r.erased_at IS NULL)
-		OR EXISTS (SELECT 1 FROM waitlist_entries w WHERE w.tenant_id = o.tenant_id AND w.id = o.subject_id AND w.email <> '' AND w.erased_at IS NULL)
+	SELECT o.* FROM owed o CROSS JOIN LATERAL (
+		SELECT 1 FROM reservations r WHERE r.tenant_id = o.tenant_id AND r.id = o.subject_id AND r.email <> '' AND r.erased_at IS NULL
+		UNION ALL
+		SELECT 1 FROM waitlist_entries w WHERE w.tenant_id = o.tenant_id AND w.id = o.subject_id AND w.email <> '' AND w.erased_at IS NULL
+		LIMIT 1
+	) somebody
 )
-SELECT 'event ' || event_id || ' owes ' || kind FROM reachable o
+SELECT 'event ' || event_id || ' owes ' || kind, slot_id::text FROM reachable o
 WHERE (SELECT count(*) FROM outbox x WHERE x.tenant_id = o.tenant_id AND x.slot_id = o.slot_id AND x.subject_id = o.subject_id AND x.kind = o.kind
 	AND (x.event_number IS NULL OR o.number IS NULL OR x.event_number = o.number)) <> 1
 UNION ALL
-SELECT 'message ' || x.id || ' without a cause' FROM outbox x
-WHERE (@tenant::text = '' OR x.tenant_id = NULLIF(@tenant, '')::uuid) AND x.kind NOT IN ('reminder', 'my_reservations', 'staff_invite', 'staff_reset', 'staff_password_changed', 'staff_notice', 'staff_digest') AND x.erased_at IS NULL
+SELECT 'message ' || x.id || ' without a cause', x.slot_id::text FROM outbox x
+WHERE (@tenant::text = '' OR x.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR x.slot_id = ANY(@slots::text[]::uuid[]))
+	AND x.kind NOT IN ('reminder', 'my_reservations', 'staff_invite', 'staff_reset', 'staff_password_changed', 'staff_notice', 'staff_digest') AND x.erased_at IS NULL
 	AND NOT EXISTS (SELECT 1 FROM owed o WHERE o.tenant_id = x.tenant_id AND o.slot_id = x.slot_id AND o.subject_id = x.subject_id AND o.kind = x.kind
 		AND (x.event_number IS NULL OR o.number IS NULL OR x.event_number = o.number))
 	AND NOT EXISTS (SELECT 1 FROM events e WHERE e.tenant_id = x.tenant_id AND e.slot_id = x.slot_id AND e.number = x.event_number AND e.kind IN ('terms_changed', 'notice_sent'))
 UNION ALL
-SELECT 'event ' || e.id || ' told ' || (e.details->>'told') FROM events e
-WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid) AND e.kind IN ('terms_changed', 'notice_sent')
+SELECT 'event ' || e.id || ' told ' || (e.details->>'told'), e.slot_id::text FROM events e
+WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR e.slot_id = ANY(@slots::text[]::uuid[]))
+	AND e.kind IN ('terms_changed', 'notice_sent')
 	AND (e.details->>'told')::int <> (SELECT count(*) FROM outbox x WHERE x.tenant_id = e.tenant_id AND x.slot_id = e.slot_id AND x.event_number = e.number)`
 
 // Foreign keys carry the tenant, so this can only fail where one was dropped.
+// What a slot's events began is looked for from the slot: a row that went to
+// another tenant is missing here.
 const checkI9SQL = `-- check I9: no row refers across tenants
-SELECT 'reservation ' || r.id FROM reservations r WHERE (@tenant::text = '' OR r.tenant_id = NULLIF(@tenant, '')::uuid)
+SELECT 'reservation ' || r.id, r.slot_id::text FROM reservations r
+WHERE (@tenant::text = '' OR r.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR r.slot_id = ANY(@slots::text[]::uuid[]))
 	AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.tenant_id = r.tenant_id AND s.id = r.slot_id)
 UNION ALL
-SELECT 'entry ' || e.id FROM waitlist_entries e WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid)
+SELECT 'entry ' || e.id, e.slot_id::text FROM waitlist_entries e
+WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR e.slot_id = ANY(@slots::text[]::uuid[]))
 	AND (NOT EXISTS (SELECT 1 FROM slots s WHERE s.tenant_id = e.tenant_id AND s.id = e.slot_id)
 		OR (e.reservation_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = e.tenant_id AND r.id = e.reservation_id)))
 UNION ALL
-SELECT 'slot ' || s.id FROM slots s WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid)
+SELECT 'slot ' || s.id, s.id::text FROM slots s
+WHERE (@tenant::text = '' OR s.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR s.id = ANY(@slots::text[]::uuid[]))
 	AND (NOT EXISTS (SELECT 1 FROM services v WHERE v.tenant_id = s.tenant_id AND v.id = s.service_id)
 		OR NOT EXISTS (SELECT 1 FROM resources v WHERE v.tenant_id = s.tenant_id AND v.id = s.resource_id))
 UNION ALL
-SELECT 'event ' || e.id FROM events e WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid)
-	AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.tenant_id = e.tenant_id AND s.id = e.slot_id)
+SELECT 'event ' || e.id, e.slot_id::text FROM events e
+WHERE (@tenant::text = '' OR e.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR e.slot_id = ANY(@slots::text[]::uuid[]))
+	AND (NOT EXISTS (SELECT 1 FROM slots s WHERE s.tenant_id = e.tenant_id AND s.id = e.slot_id)
+		OR (e.kind IN ('held', 'joined')
+			AND NOT EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = e.tenant_id AND r.id = e.subject_id)
+			AND NOT EXISTS (SELECT 1 FROM waitlist_entries w WHERE w.tenant_id = e.tenant_id AND w.id = e.subject_id)))
 UNION ALL
-SELECT 'message ' || o.id FROM outbox o WHERE (@tenant::text = '' OR o.tenant_id = NULLIF(@tenant, '')::uuid) AND o.subject_id IS NOT NULL
+SELECT 'message ' || o.id, o.slot_id::text FROM outbox o
+WHERE (@tenant::text = '' OR o.tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR o.slot_id = ANY(@slots::text[]::uuid[]))
+	AND o.subject_id IS NOT NULL
 	AND NOT EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = o.tenant_id AND r.id = o.subject_id)
 	AND NOT EXISTS (SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = o.tenant_id AND e.id = o.subject_id)`
 
-const numberedEventsSQL = `-- numbered events of all slots
+const numberedEventsSQL = `-- numbered events of slots
 SELECT tenant_id::text AS tenant, ` + sealColumns + `
 FROM events WHERE number IS NOT NULL AND (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid)
+	AND (@slots::text[] IS NULL OR slot_id = ANY(@slots::text[]::uuid[]))
 ORDER BY tenant_id, slot_id, number`
 
-const slotStatesSQL = `-- versions and seats of all slots
-SELECT tenant_id::text, id::text, version, taken, capacity FROM slots WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid)`
+const slotStatesSQL = `-- versions and seats of slots
+SELECT tenant_id::text, id::text, version, taken, capacity FROM slots
+WHERE (@tenant::text = '' OR tenant_id = NULLIF(@tenant, '')::uuid) AND (@slots::text[] IS NULL OR id = ANY(@slots::text[]::uuid[]))`
 
 // Check computes the invariants in one snapshot, over all tenants, or over the
 // one whose slug is given (NotFound if there is none). It may be run at any
@@ -160,30 +189,17 @@ func (s *Store) Check(ctx context.Context, slug string) (CheckReport, error) {
 			}
 			tenant = t.ID
 		}
-		found := map[string][]string{}
-		for _, check := range checkSQL {
-			args := pgx.StrictNamedArgs{"tenant": tenant}
-			if check.id == "I3" {
-				args["now"] = report.At
-			}
-			rows, err := tx.Query(ctx, check.sql, args)
-			if err != nil {
-				return fmt.Errorf("%s: %w", check.id, err)
-			}
-			if found[check.id], err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-				return fmt.Errorf("%s: %w", check.id, err)
-			}
-		}
-		if err := checkHistories(ctx, tx, tenant, found); err != nil {
+		found, err := checkIn(ctx, tx, tenant, nil, report.At)
+		if err != nil {
 			return err
 		}
-		for _, id := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10"} {
-			examples := found[id]
-			if examples == nil {
-				examples = []string{}
+		for _, id := range InvariantIDs {
+			examples := []string{}
+			for _, v := range found[id][:min(len(found[id]), maxExamples)] {
+				examples = append(examples, v.Example)
 			}
 			report.OK = report.OK && len(examples) == 0
-			report.Invariants = append(report.Invariants, Invariant{id, len(examples), examples[:min(len(examples), maxExamples)]})
+			report.Invariants = append(report.Invariants, Invariant{id, len(found[id]), examples})
 		}
 		return nil
 	})
@@ -191,6 +207,42 @@ func (s *Store) Check(ctx context.Context, slug string) (CheckReport, error) {
 		return CheckReport{}, classify(err)
 	}
 	return report, nil
+}
+
+// InvariantIDs lists the invariants, in order.
+var InvariantIDs = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10"}
+
+// violation is one row that breaks an invariant. Slot is the slot that it is
+// about, which need not exist any more; nil where it belongs to none.
+type violation struct {
+	Example string
+	Slot    *string
+}
+
+type violations map[string][]violation
+
+func (v violations) add(id, slot, format string, args ...any) {
+	v[id] = append(v[id], violation{fmt.Sprintf("slot %s "+format, append([]any{slot}, args...)...), &slot})
+}
+
+// checkIn computes all invariants in the snapshot of the transaction: over
+// everything, over one tenant, or, where slots is not nil, over these slots of it.
+func checkIn(ctx context.Context, tx pgx.Tx, tenant string, slots []string, now time.Time) (violations, error) {
+	found := violations{}
+	for _, check := range checkSQL {
+		args := pgx.StrictNamedArgs{"tenant": tenant, "slots": slots}
+		if check.id == "I3" {
+			args["now"] = now
+		}
+		rows, err := tx.Query(ctx, check.sql, args)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", check.id, err)
+		}
+		if found[check.id], err = pgx.CollectRows(rows, pgx.RowToStructByPos[violation]); err != nil {
+			return nil, fmt.Errorf("%s: %w", check.id, err)
+		}
+	}
+	return found, checkHistories(ctx, tx, tenant, slots, found)
 }
 
 type tenantEvent struct {
@@ -204,9 +256,9 @@ type slotState struct {
 }
 
 // checkHistories replays the numbered events of each slot: I4 and I10.
-func checkHistories(ctx context.Context, tx pgx.Tx, tenant string, found map[string][]string) error {
+func checkHistories(ctx context.Context, tx pgx.Tx, tenant string, only []string, found violations) error {
 	slots := map[[2]string]slotState{}
-	rows, err := tx.Query(ctx, slotStatesSQL, pgx.StrictNamedArgs{"tenant": tenant})
+	rows, err := tx.Query(ctx, slotStatesSQL, pgx.StrictNamedArgs{"tenant": tenant, "slots": only})
 	if err != nil {
 		return err
 	}
@@ -219,7 +271,7 @@ func checkHistories(ctx context.Context, tx pgx.Tx, tenant string, found map[str
 		return err
 	}
 
-	rows, err = tx.Query(ctx, numberedEventsSQL, pgx.StrictNamedArgs{"tenant": tenant})
+	rows, err = tx.Query(ctx, numberedEventsSQL, pgx.StrictNamedArgs{"tenant": tenant, "slots": only})
 	if err != nil {
 		return err
 	}
@@ -247,7 +299,7 @@ func checkHistories(ctx context.Context, tx pgx.Tx, tenant string, found map[str
 	end()
 	for at, state := range slots { // slots without an event
 		if state.version != 0 || state.taken != 0 {
-			found["I10"] = append(found["I10"], fmt.Sprintf("slot %s has version %d, taken %d and no events", at[1], state.version, state.taken))
+			found.add("I10", at[1], "has version %d, taken %d and no events", state.version, state.taken)
 		}
 	}
 	return nil
@@ -268,9 +320,9 @@ type replayed struct {
 	sealing bool // an unsealed event was met: all after it have to be unsealed
 }
 
-func (r *replayed) next(e sealedEvent, found map[string][]string) error {
+func (r *replayed) next(e sealedEvent, found violations) error {
 	bad := func(id, format string, args ...any) {
-		found[id] = append(found[id], fmt.Sprintf("slot %s event %d: ", r.slot, e.Number)+fmt.Sprintf(format, args...))
+		found.add(id, r.slot, "event %d: %s", e.Number, fmt.Sprintf(format, args...))
 	}
 	if e.Number != r.number+1 {
 		bad("I10", "follows number %d", r.number)
@@ -335,11 +387,11 @@ func (r *replayed) judgeOrder(e sealedEvent, subject string, bad func(id, format
 	}
 }
 
-func (r *replayed) end(slot slotState, found map[string][]string) {
+func (r *replayed) end(slot slotState, found violations) {
 	if r.number != slot.version {
-		found["I10"] = append(found["I10"], fmt.Sprintf("slot %s has version %d, its history ends at %d", r.slot, slot.version, r.number))
+		found.add("I10", r.slot, "has version %d, its history ends at %d", slot.version, r.number)
 	}
 	if r.taken != slot.taken {
-		found["I10"] = append(found["I10"], fmt.Sprintf("slot %s has taken %d, its history gives %d", r.slot, slot.taken, r.taken))
+		found.add("I10", r.slot, "has taken %d, its history gives %d", slot.taken, r.taken)
 	}
 }

@@ -132,7 +132,8 @@
 //
 // # Invariants
 //
-// Check computes these in one snapshot, at any time, also under load:
+// Check computes these in one snapshot, at any time, also under load, and
+// WatchInvariants those of the slots in which something happened:
 //
 //	I1   taken lies between 0 and capacity
 //	I2   taken is the seats of held and confirmed reservations and of offered entries

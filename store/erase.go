@@ -10,8 +10,8 @@ import (
 // What erasing takes out of a row, the same whether the time to keep it is over
 // or somebody has asked. State, size, times and consent stay: they are counts.
 const (
-	entryErased       = `name = '', kana = '', email = '', phone = '', note = '', answers = '{}', person_key = NULL, press_addr = '', press_agent = '', erased_at = @now`
-	reservationErased = `name = '', kana = '', email = '', phone = '', note = '', answers = '{}', email_new = '', email_until = NULL, email_hash = NULL, person_key = NULL, press_addr = '', press_agent = '', erased_at = @now`
+	entryErased       = `name = '', kana = '', email = '', phone = '', note = '', answers = '{}', line_user = '', line_address = '', line_proven = false, line_at = NULL, person_key = NULL, press_addr = '', press_agent = '', erased_at = @now`
+	reservationErased = `name = '', kana = '', email = '', phone = '', note = '', answers = '{}', line_user = '', line_address = '', line_proven = false, line_at = NULL, email_new = '', email_until = NULL, email_hash = NULL, person_key = NULL, press_addr = '', press_agent = '', erased_at = @now`
 	messageErased     = `recipient = '', payload = '{}', sent_subject = '', sent_text = '', last_error = '', erased_at = @now, sending_until = NULL,
 	state = CASE WHEN o.state IN ('pending', 'sending') THEN 'obsolete' ELSE o.state END`
 )
@@ -60,16 +60,16 @@ func (e Erasure) Told() []Entry {
 // from. Each branch reads an index of its own.
 const slotsOfPersonSQL = `-- slots with data of a person
 SELECT s.slot::text AS slot, bool_or(s.live) AS live FROM (
-	SELECT r.slot_id AS slot, r.state IN ('held', 'confirmed') AND EXISTS (SELECT 1 FROM slots l WHERE l.tenant_id = r.tenant_id AND l.id = r.slot_id AND l.starts_at > @now) AS live
+	SELECT r.slot_id AS slot, r.state IN ('held', 'confirmed') AND EXISTS (SELECT 1 FROM slots l WHERE l.tenant_id = r.tenant_id AND l.id = r.slot_id AND l.starts_at > coalesce(@now::timestamptz, statement_timestamp())) AS live
 	FROM reservations r
-	WHERE r.tenant_id = @tenant AND r.email <> '' AND lower(r.email) = @person AND r.erased_at IS NULL AND coalesce(r.confirmed_at, r.created_at) <= @now
+	WHERE r.tenant_id = @tenant AND r.email <> '' AND lower(r.email) = @person AND r.erased_at IS NULL AND coalesce(r.confirmed_at, r.created_at) <= coalesce(@now::timestamptz, statement_timestamp())
 	UNION ALL
-	SELECT r.slot_id, r.state IN ('held', 'confirmed') AND EXISTS (SELECT 1 FROM slots l WHERE l.tenant_id = r.tenant_id AND l.id = r.slot_id AND l.starts_at > @now)
+	SELECT r.slot_id, r.state IN ('held', 'confirmed') AND EXISTS (SELECT 1 FROM slots l WHERE l.tenant_id = r.tenant_id AND l.id = r.slot_id AND l.starts_at > coalesce(@now::timestamptz, statement_timestamp()))
 	FROM reservations r
 	WHERE r.tenant_id = @tenant AND r.id = ANY(@ids::text[]::uuid[]) AND r.erased_at IS NULL
 	UNION ALL
 	SELECT e.slot_id, e.state IN ('waiting', 'offered') FROM waitlist_entries e
-	WHERE e.tenant_id = @tenant AND e.email <> '' AND lower(e.email) = @person AND e.erased_at IS NULL AND e.joined_at <= @now
+	WHERE e.tenant_id = @tenant AND e.email <> '' AND lower(e.email) = @person AND e.erased_at IS NULL AND e.joined_at <= coalesce(@now::timestamptz, statement_timestamp())
 	UNION ALL
 	SELECT e.slot_id, e.state IN ('waiting', 'offered') FROM waitlist_entries e
 	WHERE e.tenant_id = @tenant AND e.id = ANY(@ids::text[]::uuid[]) AND e.erased_at IS NULL
@@ -126,7 +126,7 @@ func (s *Store) erasePerson(ctx context.Context, req EraseRequest, done *Erasure
 			return Busy
 		}
 		for _, slot := range slots {
-			if err := s.eraseInSlot(ctx, req, p, slot.Slot, s.onSlot, done); err != nil {
+			if err := s.eraseInSlot(ctx, req, p, slot.Slot, done); err != nil {
 				return err
 			}
 		}
@@ -138,50 +138,49 @@ func (s *Store) erasePerson(ctx context.Context, req EraseRequest, done *Erasure
 const maxEraseRounds = 20
 
 // PreviewErase tells what ErasePerson would do now to the bookings and waits
-// that live, in at most limit slots: the step itself, undone. More: there are others.
-func (s *Store) PreviewErase(ctx context.Context, req EraseRequest, limit int) (preview Erasure, more bool, err error) {
-	p, err := s.PersonOf(ctx, req.TenantID, req.ID)
+// that live, in the first limit slots: the step itself, undone, in one
+// transaction over these slots. More: there are others.
+func (s *Store) PreviewErase(ctx context.Context, p PersonRef, actor Actor, limit int) (preview Erasure, more bool, err error) {
+	slots, err := list[slotOfPerson](ctx, s.db, slotsOfPersonSQL, p.args("now", s.at))
 	if err != nil {
-		return Erasure{}, false, err
+		return Erasure{}, false, classify(err)
 	}
-	now, err := s.Now(ctx)
-	if err != nil {
-		return Erasure{}, false, err
-	}
-	slots, err := list[slotOfPerson](ctx, s.db, slotsOfPersonSQL, p.args("now", now))
-	if err != nil {
-		return Erasure{}, false, err
-	}
-	req.CancelUpcoming = true
-	for i, slot := range slots {
-		if !slot.Live {
-			break
-		}
-		if i == limit {
-			return preview, true, nil
-		}
-		if err := s.eraseInSlot(ctx, req, p, slot.Slot, s.previewSlot, &preview); err != nil {
-			return Erasure{}, false, classify(err)
+	var live []string
+	for _, slot := range slots {
+		if slot.Live {
+			live = append(live, slot.Slot)
 		}
 	}
-	return preview, false, nil
+	if len(live) == 0 {
+		return Erasure{}, false, nil
+	}
+	req := EraseRequest{TenantID: p.TenantID, CancelUpcoming: true, Actor: actor}
+	changes, err := s.onSlots(ctx, "erase", p.TenantID, live[:min(limit, len(live))], actor, stepOptions{preview: true}, func(ctx context.Context, t *stepTx) error {
+		preview = Erasure{}
+		return t.erasePerson(ctx, req, p, &preview)
+	})
+	if err != nil {
+		return Erasure{}, false, classify(err)
+	}
+	preview.Changes = changes
+	return preview, len(live) > limit, nil
 }
 
 // By e-mail or by id, chosen after the slot was locked: an accept that came
 // first has made a row that no earlier read knew. An entry that became one of
 // these bookings is the same person; a booking that was handed to another
 // address is not, unless it has none.
-const lockPersonReservationsSQL = `-- lock reservations of a person in a slot
+const lockPersonReservationsSQL = `-- lock reservations of a person in slots
 SELECT ` + reservationColumns + `, @now::timestamptz AS now FROM reservations r
-WHERE r.tenant_id = @tenant AND r.slot_id = @slot AND r.erased_at IS NULL
+WHERE r.tenant_id = @tenant AND r.slot_id = ANY(@slots::text[]::uuid[]) AND r.erased_at IS NULL
 	AND ((r.email <> '' AND lower(r.email) = @person) OR r.id = ANY(@ids::text[]::uuid[])
 		OR (r.email = '' AND EXISTS (SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = r.tenant_id AND e.id = r.entry_id
 			AND ((e.email <> '' AND lower(e.email) = @person) OR e.id = ANY(@ids::text[]::uuid[])))))
 ORDER BY r.id FOR NO KEY UPDATE OF r`
 
-const lockPersonEntriesSQL = `-- lock entries of a person in a slot
+const lockPersonEntriesSQL = `-- lock entries of a person in slots
 SELECT ` + entryColumns + `, 0 AS place, 0 AS of, @now::timestamptz AS now FROM waitlist_entries e
-WHERE e.tenant_id = @tenant AND e.slot_id = @slot AND e.erased_at IS NULL
+WHERE e.tenant_id = @tenant AND e.slot_id = ANY(@slots::text[]::uuid[]) AND e.erased_at IS NULL
 	AND ((e.email <> '' AND lower(e.email) = @person) OR e.id = ANY(@ids::text[]::uuid[]) OR e.reservation_id = ANY(@reservations::text[]::uuid[]))
 ORDER BY e.id FOR NO KEY UPDATE OF e`
 
@@ -201,11 +200,11 @@ const erasePersonMessagesSQL = `-- erase messages of a person
 UPDATE outbox o SET ` + messageErased + `
 WHERE o.tenant_id = @tenant AND o.subject_id = ANY(@rows::text[]::uuid[]) AND o.erased_at IS NULL`
 
-func (s *Store) eraseInSlot(ctx context.Context, req EraseRequest, p PersonRef, slot string, run runner, done *Erasure) error {
+func (s *Store) eraseInSlot(ctx context.Context, req EraseRequest, p PersonRef, slot string, done *Erasure) error {
 	var here Erasure
-	change, err := run(ctx, "erase", req.TenantID, slot, req.Actor, func(ctx context.Context, t *slotTx) error {
+	change, err := s.onSlot(ctx, "erase", req.TenantID, slot, req.Actor, func(ctx context.Context, t *slotTx) error {
 		here = Erasure{}
-		return t.erasePerson(ctx, req, p, &here)
+		return t.stepTx.erasePerson(ctx, req, p, &here)
 	})
 	if err != nil {
 		return err
@@ -219,14 +218,25 @@ func (s *Store) eraseInSlot(ctx context.Context, req EraseRequest, p PersonRef, 
 	return nil
 }
 
-func (t *slotTx) erasePerson(ctx context.Context, req EraseRequest, p PersonRef, here *Erasure) error {
+const dueInSlotsSQL = `-- is anything due in slots
+SELECT EXISTS (SELECT 1 FROM reservations r WHERE r.tenant_id = @tenant AND r.slot_id = ANY(@slots::text[]::uuid[])
+		AND (r.entry_to_close OR (r.state = 'held' AND r.expires_at <= @now AND r.id <> ALL(@exempt::text[]::uuid[]))))
+	OR EXISTS (SELECT 1 FROM waitlist_entries e WHERE e.tenant_id = @tenant AND e.slot_id = ANY(@slots::text[]::uuid[])
+		AND e.state = 'offered' AND e.expires_at <= @now AND e.id <> ALL(@exempt::text[]::uuid[]))`
+
+// erasePerson erases a person in the locked slots.
+func (t *stepTx) erasePerson(ctx context.Context, req EraseRequest, p PersonRef, here *Erasure) error {
 	args := p.args("now", t.now)
-	args["slot"] = t.slot.ID
+	var slots []string
+	for _, slot := range t.slots {
+		slots = append(slots, slot.slot.ID)
+	}
+	args["slots"] = slots
 	reservations, err := list[Reservation](ctx, t.tx, lockPersonReservationsSQL, args)
 	if err != nil {
 		return err
 	}
-	var rows []string
+	rows := []string{}
 	for _, r := range reservations {
 		rows = append(rows, r.ID)
 	}
@@ -234,6 +244,42 @@ func (t *slotTx) erasePerson(ctx context.Context, req EraseRequest, p PersonRef,
 	entries, err := list[Entry](ctx, t.tx, lockPersonEntriesSQL, args)
 	if err != nil {
 		return err
+	}
+	for _, e := range entries {
+		rows = append(rows, e.ID)
+	}
+	// A preview asks for all slots at once what the sweep of each would look for.
+	due := true
+	if t.preview {
+		if err := t.tx.QueryRow(ctx, dueInSlotsSQL, pgx.StrictNamedArgs{"tenant": t.tenant, "slots": slots, "now": t.now, "exempt": rows}).Scan(&due); err != nil {
+			return err
+		}
+	}
+	for _, slot := range t.slots {
+		var own []Reservation
+		for _, r := range reservations {
+			if r.SlotID == slot.slot.ID {
+				own = append(own, r)
+			}
+		}
+		var waits []Entry
+		for _, e := range entries {
+			if e.SlotID == slot.slot.ID {
+				waits = append(waits, e)
+			}
+		}
+		if err := slot.erasePerson(ctx, req, own, waits, due, here); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// erasePerson erases a person's rows in one slot.
+func (t *slotTx) erasePerson(ctx context.Context, req EraseRequest, reservations []Reservation, entries []Entry, due bool, here *Erasure) error {
+	var rows []string
+	for _, r := range reservations {
+		rows = append(rows, r.ID)
 	}
 	for _, e := range entries {
 		rows = append(rows, e.ID)
@@ -249,8 +295,10 @@ func (t *slotTx) erasePerson(ctx context.Context, req EraseRequest, p PersonRef,
 	}
 	// Nothing of this person's is swept: a message would be written after the others were erased.
 	t.exempt = append(t.exempt, rows...)
-	if err := t.sweepOnly(ctx); err != nil {
-		return err
+	if due {
+		if err := t.sweepOnly(ctx); err != nil {
+			return err
+		}
 	}
 	untold := map[string]any{"notice": "none"}
 	for i := range reservations {
@@ -286,6 +334,10 @@ func (t *slotTx) erasePerson(ctx context.Context, req EraseRequest, p PersonRef,
 		t.events[len(t.events)-1].details["notice"] = untold["notice"]
 		here.Withdrawn++
 	}
+	here.Reservations, here.Entries = here.Reservations+len(reservations), here.Entries+len(entries)
+	if t.preview {
+		return nil // what is erased is written only
+	}
 	erased := pgx.StrictNamedArgs{"tenant": t.tenant, "rows": rows, "now": t.now}
 	if err := t.exec(ctx, int64(len(reservations)), erasePersonReservationsSQL, erased); err != nil {
 		return err
@@ -303,7 +355,7 @@ func (t *slotTx) erasePerson(ctx context.Context, req EraseRequest, p PersonRef,
 	for _, e := range entries {
 		t.event(EventErased, e.ID, e.PartySize, 0, noticeDetails(req.Reason, false))
 	}
-	here.Reservations, here.Entries, here.Messages = len(reservations), len(entries), int(messages.RowsAffected())
+	here.Messages += int(messages.RowsAffected())
 	return nil
 }
 

@@ -128,12 +128,16 @@ type Message struct {
 	SentAt        *time.Time
 	LastError     string
 	CreatedAt     time.Time
-	GivenUpAt     *time.Time // by somebody at the venue: it is not sent any more
-	GivenUpBy     string     // "staff:ID"
+	GivenUpAt     *time.Time  // by somebody at the venue: it is not sent any more
+	GivenUpBy     string      // "staff:ID"
+	Channel       string      // the way that it went: ChannelMail, ChannelLine; empty: not sent, or before there were two
+	LineTries     int         // how often LINE gave no clear answer
+	LineOver      LineTrouble // why it is not tried by LINE (any more); empty: it may be
 }
 
 const messageColumns = `o.id::text, o.tenant_id::text, o.kind, o.slot_id::text, o.subject_id::text, o.recipient, o.locale, o.payload, o.sent_subject, o.sent_text,
-	o.state, o.attempts, o.next_attempt_at, o.sending_until, o.sent_at, o.last_error, o.created_at, o.given_up_at, o.given_up_by`
+	o.state, o.attempts, o.next_attempt_at, o.sending_until, o.sent_at, o.last_error, o.created_at, o.given_up_at, o.given_up_by,
+	o.channel, o.line_tries, o.line_over`
 
 const tenantsToSendSQL = `-- tenants with messages due
 SELECT id::text FROM tenants t
@@ -201,7 +205,7 @@ func (s *Store) ClaimMessages(ctx context.Context, tenant string, limit int, lea
 const finishMessageSQL = `-- finish message
 UPDATE outbox SET state = @state, sending_until = NULL, last_error = @error,
 	sent_at = CASE WHEN @state = 'sent' THEN (SELECT coalesce(@at::timestamptz, statement_timestamp())) END,
-	sent_subject = @subject, sent_text = @text,
+	sent_subject = @subject, sent_text = @text, channel = @channel, line_tries = line_tries + @line_tries::int,
 	next_attempt_at = CASE WHEN @state = 'pending' THEN (SELECT coalesce(@at::timestamptz, statement_timestamp())) + @again::interval ELSE next_attempt_at END
 WHERE tenant_id = @tenant AND id = @id AND state = 'sending' AND sending_until = @lease`
 
@@ -212,6 +216,10 @@ type MessageResult struct {
 	Subject string        // as sent
 	Text    string        // as sent
 	Error   string        // the last error, without personal data
+	// Channel is the way that it went, of what is sent.
+	Channel string
+	// LineTries counts what LINE gave no clear answer to.
+	LineTries int
 }
 
 // FinishMessage ends the claim. False: the lease had run out and somebody else
@@ -219,7 +227,7 @@ type MessageResult struct {
 func (s *Store) FinishMessage(ctx context.Context, m Message, r MessageResult) (bool, error) {
 	tag, err := s.db.Exec(ctx, finishMessageSQL, pgx.StrictNamedArgs{
 		"at": s.at, "tenant": m.TenantID, "id": m.ID, "state": r.State, "error": r.Error, "subject": r.Subject, "text": m.textToKeep(r.Text),
-		"again": r.Again, "lease": m.SendingUntil,
+		"again": r.Again, "lease": m.SendingUntil, "channel": r.Channel, "line_tries": r.LineTries,
 	})
 	if err != nil {
 		return false, fmt.Errorf("finish message %s: %w", m.ID, classify(err))
@@ -243,6 +251,7 @@ type Letter struct {
 	Staff     *StaffLetter
 	News      *StaffNews  // of what tells staff
 	Text      MessageText // the venue's own words; of messages to customers
+	Line      *LineWay    // nil: it goes by mail, whatever is linked
 }
 
 // Booking is a line of "my reservations": one of the two is set.
@@ -301,8 +310,11 @@ func (s *Store) Letter(ctx context.Context, m Message) (Letter, error) {
 	default:
 		return Letter{}, err
 	}
-	l.Pointless = l.pointless()
-	return l, nil
+	if l.Pointless = l.pointless(); l.Pointless {
+		return l, nil
+	}
+	l.Line, err = s.lineWay(ctx, l)
+	return l, err
 }
 
 func (l Letter) pointless() bool {

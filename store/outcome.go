@@ -102,10 +102,23 @@ func classify(err error) error {
 		// connections, a server that stops or starts.
 		return Busy
 	}
+	if shortage(err) {
+		return Busy
+	}
 	if errors.Is(err, errUnknownFate) || connectionLost(err) {
 		return Busy
 	}
 	return err
+}
+
+// shortage reports whether the server has run out of something that its operator has to give it: room on the disk,
+// memory. Whoever pressed can only come back later; the operator has to hear of it (Watch.Shortage).
+func shortage(err error) bool {
+	switch code(err) {
+	case "53000", "53100", "53200", "53400":
+		return true
+	}
+	return false
 }
 
 // connectionLost reports whether the server could not be reached, or went away

@@ -136,6 +136,8 @@ type PersonLine struct {
 	Upcoming    bool
 }
 
+// The slot of each line is found by its key: the planner can't know how few the
+// lines of a person are, and would read all slots.
 const personLinesSQL = `-- history of a person
 ` + personRows + `
 SELECT x.id::text, x.is_entry, x.slot_id::text, s.service_id::text, s.resource_id::text, s.starts_at, s.ends_at, s.status AS slot_status, x.state, x.number,
@@ -148,7 +150,9 @@ FROM (
 	UNION ALL
 	SELECT e.id, true, e.tenant_id, e.slot_id, e.state, '', e.party_size, '', e.source, '', e.joined_at, e.ended_at, e.note, e.state IN ('waiting', 'offered')
 	FROM waits JOIN waitlist_entries e ON e.tenant_id = @tenant AND e.id = waits.id
-) x JOIN slots s ON s.tenant_id = x.tenant_id AND s.id = x.slot_id
+) x CROSS JOIN LATERAL (
+	SELECT l.service_id, l.resource_id, l.starts_at, l.ends_at, l.status FROM slots l WHERE l.tenant_id = x.tenant_id AND l.id = x.slot_id LIMIT 1
+) s
 WHERE (@upcoming::boolean AND s.starts_at > coalesce(@at::timestamptz, statement_timestamp()) AND x.live)
 	OR (NOT @upcoming::boolean AND NOT (s.starts_at > coalesce(@at::timestamptz, statement_timestamp()) AND x.live)
 		AND (@after_id::text = '' OR (s.starts_at, x.id) < (@after::timestamptz, NULLIF(@after_id, '')::uuid)))
@@ -271,13 +275,15 @@ type PersonReservation struct {
 	CreatedAt      time.Time
 	ConfirmedAt    *time.Time
 	EndedAt        *time.Time
+	LineUser       string // LINE's id of who gets the messages; empty: nobody
+	LineAt         *time.Time
 }
 
 const personExportReservationsSQL = `-- export reservations of a person
 ` + personRows + `
 SELECT r.id::text, r.number, r.slot_id::text, s.service_id::text, s.resource_id::text, s.starts_at, s.ends_at, r.state, r.party_size, r.name, r.kana, r.email, r.email_new,
 	r.phone, r.note, r.answers, r.locale, r.source, r.attendance, r.consent_version, r.consented_at, r.cancelled_by, r.cancel_reason, r.press_addr, r.press_agent,
-	r.created_at, r.confirmed_at, r.ended_at
+	r.created_at, r.confirmed_at, r.ended_at, r.line_user, r.line_at
 FROM mine JOIN reservations r ON r.tenant_id = @tenant AND r.id = mine.id JOIN slots s ON s.tenant_id = r.tenant_id AND s.id = r.slot_id
 ORDER BY r.created_at, r.id LIMIT @limit`
 
@@ -307,12 +313,15 @@ type PersonEntry struct {
 	JoinedAt       time.Time
 	OfferedAt      *time.Time
 	EndedAt        *time.Time
+	LineUser       string // as of a reservation
+	LineAt         *time.Time
 }
 
 const personExportEntriesSQL = `-- export entries of a person
 ` + personRows + `
 SELECT e.id::text, e.slot_id::text, s.service_id::text, s.resource_id::text, s.starts_at, s.ends_at, e.state, e.party_size, e.name, e.kana, e.email, e.phone, e.note, e.answers,
-	e.locale, e.source, e.reason, e.consent_version, e.consented_at, e.press_addr, e.press_agent, e.joined_at, e.offered_at, e.ended_at
+	e.locale, e.source, e.reason, e.consent_version, e.consented_at, e.press_addr, e.press_agent, e.joined_at, e.offered_at, e.ended_at,
+	e.line_user, e.line_at
 FROM waits JOIN waitlist_entries e ON e.tenant_id = @tenant AND e.id = waits.id JOIN slots s ON s.tenant_id = e.tenant_id AND s.id = e.slot_id
 ORDER BY e.joined_at, e.id LIMIT @limit`
 

@@ -210,7 +210,9 @@ func TestErasingLeavesNoTraceAndKeepsTheCounts(t *testing.T) {
 	if found := traces(everything(t, s)); len(found) < len(tracesOfHanako)-1 {
 		t.Fatal("a refusal has erased something")
 	}
-	preview, more, err := s.Store.PreviewErase(t.Context(), request, 10)
+	her, err := s.Store.PersonOf(t.Context(), s.Tenant.ID, l.waiting.ID)
+	noError(t, err)
+	preview, more, err := s.Store.PreviewErase(t.Context(), her, shop.Staff, 10)
 	if err != nil || more || preview.Cancelled != 1 || preview.Withdrawn != 2 || len(preview.Offered()) != 2 {
 		t.Fatalf("preview: %v %v %+v", err, more, preview)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -110,6 +111,21 @@ func (p Policies) With(override []byte) (Policies, error) {
 		return p, fmt.Errorf("policies: %w", err)
 	}
 	return p, nil
+}
+
+// CheckOverrides refuses an override in JSON that names something which is no
+// policy: a misspelt rule would be stored and never hold. Reading (With) passes
+// by what it does not know, so that an older program can read what a newer one stored.
+func CheckOverrides(override []byte) error {
+	if len(override) == 0 {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(override))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(new(Policies)); err != nil {
+		return fmt.Errorf("policies: %w", err)
+	}
+	return nil
 }
 
 // Problems names each policy that can't hold, by its JSON name, with a key for

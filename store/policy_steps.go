@@ -195,6 +195,9 @@ func (s *Store) wantedBy(ctx context.Context, change PolicyChange) (w wanted, fi
 	if !json.Valid(change.Overrides) {
 		return nil, nil, fmt.Errorf("policies: not JSON")
 	}
+	if err := CheckOverrides(change.Overrides); err != nil {
+		return nil, nil, err
+	}
 	t, err := s.TenantByID(ctx, change.TenantID)
 	if err != nil {
 		return nil, nil, err

@@ -57,6 +57,7 @@ type PendingChange struct {
 type ScheduleResult struct {
 	At        time.Time    `json:"at"`
 	Made      int          `json:"made"`
+	First     string       `json:"first,omitempty"` // the day of the first one made, on the wall: 2006-01-02
 	Moved     int          `json:"moved,omitempty"`
 	Cancelled int          `json:"cancelled,omitempty"`
 	Kept      int          `json:"kept,omitempty"`
@@ -543,8 +544,12 @@ func (s *Store) makeIn(ctx context.Context, tx pgx.Tx, p planning, c Schedule, p
 	}
 	result.At, result.Made = p.now, result.Made+len(made)
 	for i, row := range rows {
-		if !made[row.id] {
-			result.Overlaps = append(result.Overlaps, planned[i].Local())
+		local := planned[i].Local()
+		switch {
+		case !made[row.id]:
+			result.Overlaps = append(result.Overlaps, local)
+		case result.First == "" || local[:len(time.DateOnly)] < result.First:
+			result.First = local[:len(time.DateOnly)]
 		}
 	}
 	for _, slot := range plan.Slots {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -423,23 +424,32 @@ func (s *Store) AddSlots(ctx context.Context, tenant string, slots []NewSlot) ([
 		Service
 		Policies Policies
 	}
-	services := map[string]offered{}
+	var named []string
 	for _, slot := range slots {
-		if _, known := services[slot.ServiceID]; known {
-			continue
-		}
-		sv, err := s.Service(ctx, tenant, slot.ServiceID)
-		if err != nil {
-			return nil, err
-		}
-		policies, err := s.policiesOf(ctx, sv)
-		if err != nil {
-			return nil, err
-		}
-		services[slot.ServiceID] = offered{sv, policies}
+		named = append(named, slot.ServiceID)
 	}
+	slices.Sort(named)
+	named = slices.Compact(named)
 	ids := make([]string, 0, len(slots))
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
+		// Under a lock, in the order of their keys: a change of the policies waits
+		// until these slots are there to take it, or is in what is read here.
+		services := map[string]offered{}
+		for _, id := range named {
+			var of, own []byte
+			if err := tx.QueryRow(ctx, presentPoliciesSQL, pgx.StrictNamedArgs{"tenant": tenant, "service": id}).Scan(&of, &own); err != nil {
+				return err
+			}
+			policies, err := Service{Overrides: own}.Policies(Tenant{Overrides: of})
+			if err != nil {
+				return err
+			}
+			sv, err := one[Service](ctx, tx, serviceSQL, pgx.StrictNamedArgs{"tenant": tenant, "service": id})
+			if err != nil {
+				return err
+			}
+			services[id] = offered{sv, policies}
+		}
 		batch := &pgx.Batch{}
 		for _, slot := range slots {
 			sv := services[slot.ServiceID]

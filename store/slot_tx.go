@@ -135,6 +135,8 @@ type stepTx struct {
 	// now was read after the locks were had: it judges what is due, and new deadlines count from it.
 	now   time.Time
 	slots []*slotTx
+	// preview: it is undone when it has told what it does, so what only is written is left out.
+	preview bool
 	// Written at the end, in this order, in one batch.
 	events []event
 	outbox []message
@@ -276,7 +278,7 @@ func (s *Store) tryOnSlots(ctx context.Context, step, tenant string, ids []strin
 		}
 	}()
 
-	t := &stepTx{s: s, tx: tx, tenant: tenant, actor: actor}
+	t := &stepTx{s: s, tx: tx, tenant: tenant, actor: actor, preview: opt.preview}
 	if err := t.lock(ctx, step, ids, opt.skipLocked); err != nil {
 		return nil, err
 	}
@@ -407,6 +409,9 @@ func (t *stepTx) finish(ctx context.Context) error {
 		if err := slot.passOn(ctx); err != nil {
 			return err
 		}
+	}
+	if t.preview {
+		return nil
 	}
 	batch := &pgx.Batch{}
 	for _, slot := range t.slots {

@@ -411,7 +411,7 @@ func (s *Store) DeleteTenant(ctx context.Context, tenant string) error {
 	return pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		batch.Queue("UPDATE waitlist_entries SET reservation_id = NULL, state = 'closed' WHERE tenant_id = $1 AND reservation_id IS NOT NULL", tenant)
-		for _, table := range []string{"idempotency_answers", "outbox", "events", "reservations", "waitlist_entries", "slots", "schedules", "service_pictures", "services", "resources", "api_keys", "staff_invitations", "message_texts", "staff_notices", "staff_notice_cursors", "memberships", "closed_days", "setting_changes"} {
+		for _, table := range []string{"webhook_deliveries", "webhook_endpoints", "race_runs", "self_check_findings", "self_checks", "line_codes", "line_channels", "idempotency_answers", "outbox", "events", "reservations", "waitlist_entries", "slots", "schedules", "service_pictures", "services", "resources", "api_keys", "staff_invitations", "message_texts", "staff_notices", "staff_notice_cursors", "memberships", "closed_days", "setting_changes"} {
 			batch.Queue("DELETE FROM "+table+" WHERE tenant_id = $1", tenant)
 		}
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil {

@@ -30,6 +30,7 @@ type Watch struct {
 	ZeroRows    func(step string) // a conditional statement changed nothing
 	SweepLag    func(lag time.Duration)
 	Changed     func(tenant, slot string) // something about a slot was committed
+	Shortage    func(step, code string)   // the server has run out of room or memory: an SQLSTATE of class 53
 }
 
 // querier is what a read needs: the pool, or a transaction.
@@ -73,6 +74,9 @@ func (s *Store) settle(step string, err error) error {
 	}
 	if code(err) == "55P03" && s.watch.LockTimeout != nil {
 		s.watch.LockTimeout(step)
+	}
+	if shortage(err) && s.watch.Shortage != nil {
+		s.watch.Shortage(step, code(err))
 	}
 	err = classify(err)
 	if outcome, refused := err.(Outcome); refused {

@@ -74,6 +74,9 @@ func (s *Store) AddTenant(ctx context.Context, t Tenant) (Tenant, error) {
 	if len(t.Overrides) == 0 {
 		t.Overrides = []byte("{}")
 	}
+	if err := CheckOverrides(t.Overrides); err != nil {
+		return Tenant{}, err
+	}
 	policies, err := t.Policies()
 	if err != nil {
 		return Tenant{}, err
@@ -204,6 +207,9 @@ RETURNING ` + serviceColumns
 func (s *Store) AddService(ctx context.Context, sv Service) (Service, error) {
 	if len(sv.Overrides) == 0 {
 		sv.Overrides = []byte("{}")
+	}
+	if err := CheckOverrides(sv.Overrides); err != nil {
+		return Service{}, err
 	}
 	policies, err := s.policiesOf(ctx, sv)
 	if err != nil {

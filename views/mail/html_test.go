@@ -75,7 +75,7 @@ func words(text string) []string {
 
 func TestTheHTMLSaysWhatTheTextSays(t *testing.T) {
 	t.Parallel()
-	for _, kind := range Kinds {
+	for _, kind := range allKinds {
 		for _, lang := range i18n.Languages {
 			for name, edit := range map[string]func(*Letter){
 				"plain": func(*Letter) {},
@@ -98,7 +98,7 @@ func TestTheHTMLSaysWhatTheTextSays(t *testing.T) {
 func TestTheHTMLIsQuiet(t *testing.T) {
 	t.Parallel()
 	allowed := []string{"html", "head", "meta", "title", "body", "div", "p", "br", "span", "a", "bdi"}
-	for _, kind := range Kinds {
+	for _, kind := range allKinds {
 		for _, lang := range i18n.Languages {
 			l := letter(t, kind, lang)
 			text := Render(l)

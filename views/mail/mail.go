@@ -76,12 +76,14 @@ type Letter struct {
 	Waitlist Waitlist // Joined
 	OffList  bool     // Revoked: the entry left the list; false: its offer was taken back
 	Again    bool     // Confirmed: it had been cancelled, and stands again under this number
+	Won      bool     // Confirmed: the seats came from the waitlist, by an offer taken or a claim that was first
 	Subject  string   // Notice: as the venue wrote it
 	Words    string   // Notice: the text as the venue wrote it, with its line breaks
 	Bookings []Booking
 	Staff    Staff  // of the mails to staff
 	Opening  string // what the venue says instead of our first sentence; empty: ours
 	News     News   // StaffNotice, StaffDigest
+	Line     bool   // it is read in LINE, and only its plain text
 	Extra    string // what the venue adds to messages of this kind, plain text with line breaks; empty: nothing
 }
 
@@ -209,12 +211,15 @@ func (w *writer) say(key i18n.Key, args ...any) {
 		w.words(w.l.Opening)
 		return
 	}
-	w.add(line{text: w.c.T(key, args...)})
+	key, said := w.wording(key)
+	if said {
+		w.add(line{text: w.c.T(key, args...)})
+	}
 }
 
 // follow adds a sentence with the link below it.
 func (w *writer) follow(key i18n.Key, link string, args ...any) {
-	if link != "" {
+	if key, said := w.wording(key); said && link != "" {
 		w.add(line{text: w.c.T(key, args...)}, line{link: link})
 	}
 }
@@ -251,17 +256,23 @@ func (w *writer) plain() string {
 func (w *writer) write() (subject string) {
 	l := w.l
 	w.greet()
-	about := []any{"venue", oneLine(l.Venue.Name), "service", oneLine(l.Slot.Service), "date", w.c.DateShort(l.Slot.Start, l.Zone)}
+	about := []any{"venue", oneLine(l.Venue.Name), "service", oneLine(l.Slot.Service), "date", w.moment(l.Slot.Start)}
 	switch l.Kind {
 	case Confirmed:
-		if l.Again {
+		subject := i18n.Key("mail.confirmed.subject")
+		switch {
+		case l.Again:
 			w.say("mail.confirmed.again")
-		} else {
+		case l.Won:
+			subject = "mail.confirmed.subject.won"
+			w.say("mail.confirmed.won")
+			w.say("mail.confirmed.lead")
+		default:
 			w.say("mail.confirmed.lead")
 		}
 		w.booking()
 		w.changes()
-		return w.c.T("mail.confirmed.subject", about...)
+		return w.c.T(subject, about...)
 	case Reminder:
 		w.say("mail.reminder.lead")
 		w.booking()
@@ -323,7 +334,7 @@ func (w *writer) write() (subject string) {
 		}
 		w.booking()
 		w.say("mail.offer.next", "time", until)
-		return w.c.T("mail.offer.subject", append(about, "time", w.c.WithZone(w.c.DateTimeShort(l.Until, l.Zone), l.Until, l.Zone))...)
+		return w.c.T("mail.offer.subject", append(about, "time", w.moment(l.Until))...)
 	case Lapsed:
 		if l.Until.IsZero() {
 			w.say("mail.lapsed.lead.unknown")
@@ -454,6 +465,14 @@ func (l Letter) reader() string {
 // at writes an instant so that nobody can mistake it.
 func (w *writer) at(t time.Time) string {
 	return w.c.WithZone(w.c.DateTime(t, w.l.Zone), t, w.l.Zone)
+}
+
+// moment is at without the year, for a subject; nothing for no time.
+func (w *writer) moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return w.c.WithZone(w.c.DateTimeShort(t, w.l.Zone), t, w.l.Zone)
 }
 
 // span writes the time of a slot with the long name of its zone.
@@ -602,7 +621,7 @@ func (w *writer) footer() {
 
 // oneLine keeps what a person typed from making lines of its own.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return r == ' ' || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 	}), " ")
 }

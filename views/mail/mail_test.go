@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,16 @@ func letter(t *testing.T, kind Kind, lang string) Letter {
 		l.Number, l.Link = "K7P2M4X", "https://holdfast.example/minamo/reservations/token"
 		l.Subject = text("駐車場が使えません", "No parking that day")
 		l.Words = text("当日は工事のため、駐車場をご利用いただけません。\r\n公共の交通機関でお越しください。\r\n\r\nご不便をおかけします。", "Works close our car park on that day.\nPlease come by public transport.\n\nWe are sorry for the trouble.")
+	case StaffNotice:
+		l.Name, l.Number, l.Link = text("青木 店長", "Aoki"), "K7P2M4X", "https://holdfast.example/staff/minamo/slots/1"
+		l.News = News{About: "cancelled", Customer: text("佐藤 花子", "Hanako Sato"), Phone: "090-5555-0100", Choose: "https://holdfast.example/staff/minamo/messages/notices"}
+		l.Reason = text("都合が悪くなったため", "Cannot come")
+	case StaffDigest:
+		l.Name, l.Slot, l.Party, l.Link = text("青木 店長", "Aoki"), slot, 0, "https://holdfast.example/staff/minamo/today"
+		l.News = News{
+			Date: slot.Start, Waiting: 3, Unsent: 1, Choose: "https://holdfast.example/staff/minamo/messages/notices",
+			Day: []NewsSlot{{Service: slot.Service, Start: slot.Start, End: slot.End, Booked: 7, Capacity: 8, Waiting: 3}, {Service: slot.Service, Start: slot.End, End: slot.End.Add(time.Hour), Booked: 0, Capacity: 8}},
+		}
 	case StaffInvite:
 		l.Name, l.Slot, l.Party = "", Slot{}, 0
 		l.Staff = Staff{Role: "manager", InvitedBy: text("青木 店長", "Aoki"), Email: "hana@minamo.example"}
@@ -102,9 +113,12 @@ func letter(t *testing.T, kind Kind, lang string) Letter {
 	return l
 }
 
+// allKinds are those to customers and to staff.
+var allKinds = append(slices.Clone(Kinds), StaffNotice, StaffDigest)
+
 func TestEachKindHasAWholeTextInEachLanguage(t *testing.T) {
 	t.Parallel()
-	for _, kind := range Kinds {
+	for _, kind := range allKinds {
 		for _, lang := range i18n.Languages {
 			t.Run(string(kind)+"."+lang, func(t *testing.T) {
 				t.Parallel()
@@ -153,9 +167,16 @@ var clock = regexp.MustCompile(`\d{1,2}:\d{2}`)
 
 func TestNoTimeStandsWithoutItsZone(t *testing.T) {
 	t.Parallel()
-	for _, kind := range Kinds {
+	for _, kind := range allKinds {
 		for _, lang := range i18n.Languages {
 			text := Render(letter(t, kind, lang))
+			if kind == StaffDigest {
+				// The times of one day: the day and the zone stand once, above them.
+				if above, _, _ := strings.Cut(text.Body, "18:30"); !strings.Contains(above, "UTC+9") {
+					t.Errorf("the digest in %s names no zone:\n%s", lang, text.Body)
+				}
+				continue
+			}
 			for _, line := range strings.Split(text.Subject+"\n"+text.Body, "\n") {
 				if !clock.MatchString(line) {
 					continue
@@ -234,6 +255,47 @@ func TestWhatIsUnknownIsLeftOut(t *testing.T) {
 					t.Errorf("%s in %s: an empty line stands there: %q", kind, lang, line)
 				}
 			}
+		}
+	}
+}
+
+// A list of mails has to tell two bookings of a day apart, and what has become of each.
+func TestASubjectSaysTheStateAndWhenItIs(t *testing.T) {
+	t.Parallel()
+	subjects := map[string]string{}
+	for _, kind := range Kinds {
+		for _, lang := range i18n.Languages {
+			l := letter(t, kind, lang)
+			if l.Slot.Start.IsZero() || kind == Notice {
+				continue // about no slot, or in the venue's own words
+			}
+			subject := Render(l).Subject
+			when := map[string]string{i18n.JA: "10月8日（木）18:30（JST）", i18n.EN: "Thu 8 Oct, 18:30 JST"}[lang]
+			if !strings.Contains(subject, when) || !strings.Contains(subject, l.Slot.Service) || !strings.Contains(subject, l.Venue.Name) {
+				t.Errorf("%s in %s: the subject is %q", kind, lang, subject)
+			}
+			if was, same := subjects[subject]; same {
+				t.Errorf("%s and %s have the subject %q", was, kind, subject)
+			}
+			subjects[subject] = string(kind)
+		}
+	}
+}
+
+// Who waited is told that the wait is over, in the venue's own first words too.
+func TestWhoGotASeatFromTheWaitlistIsToldSo(t *testing.T) {
+	t.Parallel()
+	for _, lang := range i18n.Languages {
+		l := letter(t, Confirmed, lang)
+		l.Won = true
+		golden(t, "confirmed_won."+lang, Render(l))
+		l.Opening = "OPENING"
+		if body := Render(l).Body; !strings.Contains(body, "\nOPENING\n") || !strings.Contains(body, i18n.For(lang).T("mail.confirmed.won")) {
+			t.Errorf("with the venue's own words it is\n%s", body)
+		}
+		l.Again = true
+		if body := Render(l).Body; strings.Contains(body, i18n.For(lang).T("mail.confirmed.won")) {
+			t.Errorf("restored, it is\n%s", body)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (w *writer) news() (subject string) {
 		if len(n.Day) == 0 {
 			w.say("mail.staff_digest.none", "date", date)
 		} else {
-			w.say("mail.staff_digest.lead", "date", date)
+			w.say("mail.staff_digest.lead", "date", date, "zone", w.c.ZoneLong(n.Date, l.Zone))
 			var lines []line
 			for _, s := range n.Day {
 				text := w.c.T("mail.staff_digest.slot", "time", w.c.TimeRange(s.Start, s.End, l.Zone), "service", i18n.Isolate(oneLine(s.Service)), "n", s.Booked, "capacity", s.Capacity)
@@ -78,5 +78,5 @@ func (w *writer) news() (subject string) {
 	w.reason()
 	w.act("mail.staff_notice.link", l.Link, "mail.button.staff_notice")
 	w.follow("mail.staff_notice.choose", n.Choose)
-	return w.c.T(i18n.Key("mail.staff_notice.subject."+n.About), "venue", venue, "service", oneLine(l.Slot.Service), "date", w.c.DateTimeShort(l.Slot.Start, l.Zone))
+	return w.c.T(i18n.Key("mail.staff_notice.subject."+n.About), "venue", venue, "service", oneLine(l.Slot.Service), "date", w.moment(l.Slot.Start))
 }

@@ -30,7 +30,7 @@ const (
 	// lease is how long a claimed message belongs to one dispatcher. A sending
 	// that could outlast it is not begun, so that nobody else sends it as well.
 	lease     = 5 * time.Minute
-	sendLimit = 5*smtpTimeout + smtpSettle + 10*time.Second
+	sendLimit = lineTimeout + 5*smtpTimeout + smtpSettle + 10*time.Second
 	// batch keeps the turns of the tenants short.
 	batch      = 20
 	concurrent = 4
@@ -57,7 +57,8 @@ const (
 type Dispatcher struct {
 	Store     outbox
 	Write     func(store.Letter) (Mail, bool)
-	Transport Transport
+	Transport Transport // by mail
+	Line      Transport // by LINE, tried first where a message can go there (see Line); nil: nothing does
 	Log       *slog.Logger
 	// Poll is the pause between looks at the tables; 0: one second.
 	Poll time.Duration
@@ -255,12 +256,17 @@ func (d *Dispatcher) send(ctx context.Context, m store.Message) (result store.Me
 		d.Log.ErrorContext(ctx, "message could not be written", "message", m.ID, "kind", m.Kind, "error", err)
 		return retry(m, "the text could not be made"), nil
 	}
+	if d.Line != nil && written.Line != nil {
+		if result, settled := d.sendByLine(bounded, m, written); settled {
+			return result, nil
+		}
+	}
 	written.At = claimedAt(m)
 	err = guard(ctx, d.Log, "transport", func() error { return d.Transport.Send(bounded, written) })
 	var refused *Refusal
 	switch {
 	case err == nil:
-		return store.MessageResult{State: store.MessageSent, Subject: written.Subject, Text: written.Text}, nil
+		return store.MessageResult{State: store.MessageSent, Channel: store.ChannelMail, Subject: written.Subject, Text: written.Text}, nil
 	case errors.As(err, &refused) && refused.Permanent:
 		return store.MessageResult{State: store.MessageFailed, Error: refused.Reason}, nil
 	case errors.As(err, &refused):
@@ -270,6 +276,24 @@ func (d *Dispatcher) send(ctx context.Context, m store.Message) (result store.Me
 		return store.MessageResult{State: store.MessageFailed, Error: err.Error()}, err
 	}
 	return store.MessageResult{State: store.MessagePending, Error: err.Error()}, err
+}
+
+// sendByLine tries a message by LINE. False: it is to go by mail now.
+func (d *Dispatcher) sendByLine(ctx context.Context, m store.Message, written Mail) (result store.MessageResult, settled bool) {
+	err := guard(ctx, d.Log, "line", func() error { return d.Line.Send(ctx, written) })
+	var elsewhere *Elsewhere
+	switch {
+	case err == nil:
+		return store.MessageResult{State: store.MessageSent, Channel: store.ChannelLine, Subject: written.Subject, Text: written.Line.Text}, true
+	case errors.As(err, &elsewhere):
+		return store.MessageResult{}, false
+	case !errors.Is(err, errUnclear):
+		d.Log.WarnContext(ctx, "the way by LINE failed", "message", m.ID, "error", err)
+		err = errUnclear
+	}
+	result = retry(m, err.Error())
+	result.LineTries = 1
+	return result, true
 }
 
 // claimedAt is the database's clock at the claim.

@@ -51,6 +51,7 @@ func (w *Writer) Write(l store.Letter) (Mail, bool) {
 		// ends, so that no mail program gives up a place (RFC 8058 is not promised).
 		m.Unsubscribe = letter.Link
 	}
+	m.Line = w.line(l)
 	return m, true
 }
 
@@ -190,6 +191,7 @@ func (w *Writer) letter(l store.Letter) mail.Letter {
 		}
 	case store.KindConfirmed:
 		out.Again, _ = m.Payload["again"].(bool)
+		out.Won = l.Reservation != nil && l.Reservation.Source == store.SourceWaitlist
 	case store.KindNotice:
 		out.Subject, out.Words = payloadText(m, "subject"), payloadText(m, "text")
 	case store.KindRevoked:

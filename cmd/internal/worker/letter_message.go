@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"strings"
+
 	"holdfast/store"
 	"holdfast/views"
 	"holdfast/views/i18n"
@@ -10,6 +12,26 @@ import (
 // ownWords puts in what the venue says in its own words.
 func ownWords(l store.Letter, out *mail.Letter) {
 	out.Opening, out.Extra = mail.Fill(*out, l.Text.Opening), mail.Fill(*out, l.Text.Extra)
+}
+
+// line is the message as it goes by LINE; nil where it can't. To somebody who
+// has not proved to have the mailbox its link carries no proof of the address.
+func (w *Writer) line(l store.Letter) *LineLetter {
+	if l.Line == nil {
+		return nil
+	}
+	out := &LineLetter{Message: l.Message, Way: *l.Line}
+	if l.Line.User == "" {
+		return out
+	}
+	if !l.Line.Proven {
+		l.Message.Recipient = "" // nobody's: see reservationLink
+	}
+	letter := w.letter(l)
+	letter.Line = true
+	text := mail.Render(letter)
+	out.Text = cutLine(text.Subject+"\n\n"+strings.TrimRight(text.Body, "\n"), letter.Link)
+	return out
 }
 
 // news fills in what tells a member of a team. The links are those of the

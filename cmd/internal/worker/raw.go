@@ -38,6 +38,8 @@ type Mail struct {
 	Method   calendar.Method
 	// Unsubscribe is the page where the reader can end messages of this kind; empty for none.
 	Unsubscribe string
+	// Line is how the message reaches the reader by LINE, which is then tried first; nil: by mail only.
+	Line *LineLetter
 }
 
 // raw is what goes over the wire: the same bytes each time, so that a message which
