@@ -1,7 +1,7 @@
 # Holdfast. `make run` is all that a newcomer needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help gen build run test race lint bench measure shots check schema postgres
+.PHONY: help gen build run test race faults diskfull histories mutants lint bench measure shots check schema postgres
 
 TOOL := go tool -modfile=.tools/go.mod
 LEND := go run ./cmd/internal/lendpostgres
@@ -25,10 +25,30 @@ test: ## all tests, with the race detector, a real PostgreSQL and a real browser
 	@.ci/postgres.sh
 	$(LEND) -limit 14m go test -race -shuffle=on -timeout 12m ./...
 
+faults: ## all faults under load, longer; with clocks that are wrong, and a full disk (root on Linux)
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go test -count=1 -run TestFaultsUnderLoad -v -timeout 40m ./cmd/holdfast -faults 10s -faults-postmaster -faults-clock -faults-disk
+
+diskfull: ## fill the disk of Postgres under load; NOT RUN, and exit 1, where no disk can be mounted
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go test -count=1 -run 'TestFaultsUnderLoad/disk' -v -timeout 10m ./cmd/holdfast -faults-disk
+
 race: build ## the race lab, here or on DATABASE_URL; then 10,000 offers accepted just before their deadline
 	@if [ -z "$$DATABASE_URL" ]; then .ci/postgres.sh; fi
 	bin/holdfast race
 	bin/holdfast race --scenario deadline-grace --rounds 10000
+
+histories: ## ten minutes of random histories of several processes, each judged for an order that explains it
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go test ./store -count=1 -run TestHistories -history.for 10m -timeout 30m -v
+
+mutants: ## break the protocol in one place at a time: every break has to be seen by a test (an hour)
+	@.ci/go.sh
+	@.ci/postgres.sh
+	go run ./cmd/internal/mutants
 
 lint: ## format, vet, staticcheck, go.mod, generated files
 	@.ci/go.sh

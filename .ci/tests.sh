@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests need beside Go and PostgreSQL: a C compiler (the race detector), Chromium, a Japanese font, and bash
-# and curl for the examples of the README.
+# What the tests need beside Go and PostgreSQL: a C compiler (the race detector), Chromium, a Japanese font, and bash,
+# curl and openssl for the examples of the README.
 set -eu
 cd "$(dirname "$0")/.."
 . .ci/install.sh
@@ -34,8 +34,8 @@ if ! has_japanese; then
 	apk="fontconfig font-noto-cjk" brew=font-noto-sans-cjk-jp
 	install_packages "A Japanese font" && has_japanese || failed=1
 fi
-if ! command -v curl >/dev/null || ! command -v bash >/dev/null; then
-	apt="bash curl" dnf="bash curl" pacman="bash curl" apk="bash curl" brew="bash curl"
-	install_packages "curl or bash" || failed=1
+if ! command -v curl >/dev/null || ! command -v bash >/dev/null || ! command -v openssl >/dev/null; then
+	apt="bash curl openssl" dnf="bash curl openssl" pacman="bash curl openssl" apk="bash curl openssl" brew="bash curl openssl"
+	install_packages "curl, bash or openssl" || failed=1
 fi
 exit "$failed"

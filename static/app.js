@@ -612,6 +612,27 @@
 		if (does && does(e.target)) e.preventDefault();
 	});
 
+	// --- A press copies what stands in a field; by hand it can be selected as well.
+
+	document.addEventListener("click", async (e) => {
+		const b = e.target.closest?.("[data-copy]");
+		const from = b && document.getElementById(b.dataset.copy);
+		if (!from) return;
+		from.focus();
+		from.select();
+		try {
+			// The older way asks nobody; the newer one may wait for an answer for ever.
+			if (!document.execCommand("copy")) await navigator.clipboard.writeText(from.value);
+		} catch {
+			return; // it is selected: the keys copy it
+		}
+		const text = $(".button-text", b);
+		b.dataset.idle ||= text.textContent;
+		text.textContent = b.dataset.done;
+		say(b.dataset.done);
+		setTimeout(() => (text.textContent = b.dataset.idle), 3000);
+	});
+
 	// What a script makes of the staff's pages as they come.
 	const settle = () => {
 		keySwitches(document);

@@ -240,8 +240,9 @@ type BookedPage struct {
 	CancelRule  string // where it cannot be cancelled here any more: the exact time that has passed, and whom to call
 	MoveURL     string // empty where it cannot be moved
 	Party       *PartyForm
-	Reminder    string // a finished sentence; empty for none
-	Clash       *Clash // waitlists that this person may want to leave now
+	Reminder    string   // a finished sentence; empty for none
+	Line        *LineBox // nil where messages can't come by LINE
+	Clash       *Clash   // waitlists that this person may want to leave now
 	Banner      *Banner
 }
 
@@ -358,6 +359,7 @@ type EntryPage struct {
 	Claim       *ClaimForm
 	Party       *PartyForm
 	Prefer      *Preference // nil where there is nothing to choose
+	Line        *LineBox    // nil where messages can't come by LINE
 	WithdrawURL string
 	RejoinURL   string // empty where a new entry is not possible
 	OfferURL    string

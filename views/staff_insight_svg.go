@@ -36,3 +36,23 @@ func barLength(share float64) string {
 	}
 	return fmt.Sprintf("%.1f", length)
 }
+
+// turned gives the grid with its columns as rows, so that what is wide fits a phone.
+func turned(h StaffHeat) StaffHeat {
+	out := StaffHeat{Desc: h.Desc}
+	for _, row := range h.Rows {
+		out.Columns = append(out.Columns, row.Label)
+	}
+	for i, column := range h.Columns {
+		row := StaffHeatRow{Label: column}
+		for _, of := range h.Rows {
+			cell := StaffHeatCell{Level: -1}
+			if i < len(of.Cells) {
+				cell = of.Cells[i]
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}

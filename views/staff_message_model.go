@@ -36,6 +36,8 @@ type StaffLinkAgain struct {
 type StaffQueued struct {
 	// Age is how long it has waited, as text; empty for what has ended.
 	Age string
+	// Way is the way that it went, or goes, and why where that is another one than was wanted; may be empty.
+	Way string
 	// Why is the last error in words that a shop understands; empty where there was none.
 	Why string
 	// GivenUp says who ended its tries, and when; may be empty.
@@ -72,6 +74,10 @@ type StaffPreviewsPage struct {
 	// TextURL leads to the venue's own words for this kind; empty where it has none or the role forbids it.
 	TextURL string
 	Letter  StaffLetterView
+	// Parts are links to the two parts of the mail; one is current.
+	Parts []StaffFilter
+	// FrameURL is the HTML part, in a frame where nothing of it can act; empty: the text is shown.
+	FrameURL string
 }
 
 // StaffLetterView is a mail as text.

@@ -78,6 +78,7 @@ func messageStaffStories() []staffStory {
 				Kinds:     []StaffFilter{{Text: say("予約の確認", "Booking confirmed"), URL: StaffPreviewURL("aozora", "confirmed", "ja"), Current: true}, {Text: say("取り消しのお知らせ", "Booking cancelled"), URL: StaffPreviewURL("aozora", "cancelled", "ja")}},
 				Languages: []StaffFilter{{Text: say("日本語", "Japanese"), URL: StaffPreviewURL("aozora", "confirmed", "ja"), Current: true}, {Text: say("英語", "English"), URL: StaffPreviewURL("aozora", "confirmed", "en")}},
 				TextURL:   StaffTextURL("aozora", "confirmed", "ja"), Letter: storyLetter(say),
+				Parts: []StaffFilter{{Text: say("見た目", "As it looks"), URL: StaffPreviewURL("aozora", "confirmed", "ja")}, {Text: say("テキスト", "Plain text"), URL: StaffPreviewTextURL("aozora", "confirmed", "ja"), Current: true}},
 			})
 		}},
 		{"message-texts", func(say staffSay) templ.Component {

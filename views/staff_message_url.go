@@ -41,6 +41,16 @@ func StaffPreviewURL(tenant, kind, lang string) string {
 	return StaffPreviewsURL(tenant) + "?" + url.Values{"kind": {kind}, "lang": {lang}}.Encode()
 }
 
+// StaffPreviewTextURL is the plain text of one kind.
+func StaffPreviewTextURL(tenant, kind, lang string) string {
+	return StaffPreviewsURL(tenant) + "?" + url.Values{"kind": {kind}, "lang": {lang}, "part": {"text"}}.Encode()
+}
+
+// StaffPreviewHTMLURL is the HTML part of one kind by itself.
+func StaffPreviewHTMLURL(tenant, kind, lang string) string {
+	return staffPath(tenant, "messages", "previews", "html") + "?" + url.Values{"kind": {kind}, "lang": {lang}}.Encode()
+}
+
 // StaffTextsURL lists the messages whose words can be changed.
 func StaffTextsURL(tenant string) string { return staffPath(tenant, "messages", "texts") }
 

@@ -192,11 +192,12 @@ type StaffAttention struct {
 	Calls    []StaffCall
 	Messages []StaffMessage
 	Lapsing  []StaffLapsing
+	Webhooks []StaffWebhookDown
 }
 
 // Count is the number of things that wait for somebody.
 func (a StaffAttention) Count() int {
-	return len(a.Alarms) + len(a.Calls) + len(a.Messages) + len(a.Lapsing)
+	return len(a.Alarms) + len(a.Calls) + len(a.Messages) + len(a.Lapsing) + len(a.Webhooks)
 }
 
 // StaffAlarm is an invariant that does not hold: the data contradict themselves.

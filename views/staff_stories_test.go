@@ -55,7 +55,7 @@ func staffTestToday(say staffSay) StaffTodayPage {
 		Days: staffTestDays(say), UpdatedAt: "14:38",
 		Counts: StaffCounts{Booked: 31, Arrived: 13, Held: 2, Offered: 3, Waiting: 5, Free: 12},
 		Attention: StaffAttention{
-			Alarms: []StaffAlarm{{Invariant: "I3", Text: say("10月9日（金）10:00の枠で、お待ちの方がいるのに席が1つ空いたままです。", "In the slot of Fri 9 Oct, 10:00 a seat is idle although somebody waits."), URL: StaffSlotURL("aozora", "9")}},
+			Alarms: []StaffAlarm{{Invariant: "I3", Slot: "9", Text: say("10月9日（金）10:00の枠で、お待ちの方がいるのに席が1つ空いたままです。", "In the slot of Fri 9 Oct, 10:00 a seat is idle although somebody waits."), URL: StaffSlotURL("aozora", "9")}},
 			Calls: []StaffCall{{
 				Entry: "31", Name: "佐藤 はな", Kana: "さとう はな", Party: 1, Phone: "090-1234-5678", PhoneURL: "tel:09012345678",
 				SlotText: say("今日 18:30 朝ヨガ", "today 18:30 Morning yoga"), SlotURL: StaffSlotURL("aozora", "4"),

@@ -534,5 +534,5 @@ func stories() []story {
 			return Error(v)
 		}})
 	}
-	return append(append(list, venueStories()...), append(detailsStories(), liveStories()...)...)
+	return append(append(list, venueStories()...), append(append(detailsStories(), liveStories()...), lineStories()...)...)
 }

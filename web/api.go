@@ -39,6 +39,8 @@ const (
 const (
 	// apiBodyLimit is the largest body of a request, in bytes.
 	apiBodyLimit = 1 << 20
+	// keepLimit bounds how long an answer waits to be kept for its key.
+	keepLimit = 3 * time.Second
 	// apiPerMinute is how many requests a key may make, per instance.
 	apiPerMinute = 600
 	// Pages of lists.
@@ -287,8 +289,10 @@ func (s *Server) answerOnce(q *apiRequest, do func(*Server, *apiRequest) (any, e
 	} else if p := s.problemOf(q, err); p.Status < 500 && p.Status != http.StatusConflict && p.Status != http.StatusTooManyRequests {
 		keep = &store.KeptAnswer{Status: p.Status, Body: marshalAPI(p)}
 	}
-	// The answer goes out whether or not it could be kept, also to somebody who has left.
-	if err := s.store.FinishIdempotent(context.WithoutCancel(q.Context()), req, keep); err != nil {
+	// The answer goes out whether or not it could be kept, also to somebody who has left, and does not wait long for it.
+	keeping, cancel := context.WithTimeout(context.WithoutCancel(q.Context()), keepLimit)
+	defer cancel()
+	if err := s.store.FinishIdempotent(keeping, req, keep); err != nil {
 		s.log.WarnContext(q.Context(), "answer not kept", "request", middleware.GetReqID(q.Context()), "error", err)
 	}
 	return status, answer, err

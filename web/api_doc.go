@@ -192,7 +192,8 @@ var openAPI = sync.OnceValue(func() []byte {
 			"title": "Holdfast", "version": "1",
 			"description": "Reservations for places where seats run out. Times are RFC 3339 in UTC with milliseconds; a time without an offset is refused. A refusal is application/problem+json with a stable reason. Unknown fields and parameters are refused. A body is at most 1 MB.",
 		},
-		"paths": paths,
+		"paths":    paths,
+		"webhooks": jsonObject{"event": jsonObject{"post": webhookDoc(defs)}},
 		"components": jsonObject{
 			"schemas":         defs,
 			"securitySchemes": jsonObject{"key": jsonObject{"type": "http", "scheme": "bearer", "description": "a key of the tenant: hf_{tenant}_{secret}"}},

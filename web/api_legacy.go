@@ -28,6 +28,7 @@ func (s *Server) apiRoutes(r chi.Router) {
 		r.Use(deadline, s.clientAddress(), secretPath)
 		r.Post("/reservations/hold", s.call(s.callHold))
 		r.Post("/reservations/confirm", s.call(s.callConfirm))
+		r.Post("/line/{tenant}", s.postLineWebhook)
 		s.apiV1Routes(r)
 		r.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuseCall(w, http.StatusNotFound, reasonNotFound) })
 		r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
@@ -269,7 +270,9 @@ func parseStart(text string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text))
-	return at.UTC(), err == nil
+	at = at.UTC()
+	// The offset may lead out of the years that RFC 3339 can write.
+	return at, err == nil && at.Year() >= 1 && at.Year() <= 9999
 }
 
 // termsTries is how often a call is made again because the terms changed

@@ -524,6 +524,17 @@ type apiEvent struct {
 	Details   map[string]any `json:"details"`
 }
 
+func apiEventOf(e store.FeedEvent) apiEvent {
+	details := e.Details
+	if details == nil {
+		details = map[string]any{}
+	}
+	return apiEvent{
+		Cursor: strconv.FormatInt(e.Feed, 10), Slot: e.SlotID, Number: e.Number, Kind: string(e.Kind), Actor: e.Actor, PartySize: e.PartySize, Seats: e.Seats,
+		Capacity: e.Capacity, Mode: e.Mode, Subject: e.SubjectID, At: apiTime(e.At), Details: details,
+	}
+}
+
 // apiGetEvents lists what happened after a cursor. Next always leads on: a
 // caller that has read all asks with it again later.
 func (s *Server) apiGetEvents(q *apiRequest) (any, error) {
@@ -545,15 +556,8 @@ func (s *Server) apiGetEvents(q *apiRequest) (any, error) {
 	}
 	list := apiList[apiEvent]{Items: []apiEvent{}}
 	for _, e := range events {
-		details := e.Details
-		if details == nil {
-			details = map[string]any{}
-		}
 		after = e.Feed
-		list.Items = append(list.Items, apiEvent{
-			Cursor: strconv.FormatInt(e.Feed, 10), Slot: e.SlotID, Number: e.Number, Kind: string(e.Kind), Actor: e.Actor, PartySize: e.PartySize, Seats: e.Seats,
-			Capacity: e.Capacity, Mode: e.Mode, Subject: e.SubjectID, At: apiTime(e.At), Details: details,
-		})
+		list.Items = append(list.Items, apiEventOf(e))
 	}
 	next := strconv.FormatInt(after, 10)
 	list.Next = &next

@@ -375,11 +375,11 @@ func TestTheAPIAnswersAsItsDocumentSays(t *testing.T) {
 	// What every operation answers to what is wrong with the request itself.
 	absent := "00000000-0000-4000-8000-000000000000"
 	fill := func(path, id string) string {
-		return strings.NewReplacer("{slot}", id, "{reservation}", id, "{entry}", id).Replace(path)
+		return strings.NewReplacer("{slot}", id, "{reservation}", id, "{entry}", id, "{schedule}", id).Replace(path)
 	}
-	real := map[string]string{"{slot}": slot.ID, "{reservation}": bk, "{entry}": entry}
+	real := strings.NewReplacer("{slot}", slot.ID, "{reservation}", bk, "{entry}", entry, "{schedule}", p.schedules(s))
 	for _, op := range apiOperations {
-		path := strings.NewReplacer("{slot}", real["{slot}"], "{reservation}", real["{reservation}"], "{entry}", real["{entry}"]).Replace(op.path)
+		path := real.Replace(op.path)
 		match := []string{}
 		if op.method == "PATCH" {
 			match = []string{"If-Match", "*"}
@@ -498,6 +498,8 @@ func validBody(s *site, op apiOperation) any {
 		return object{"paused": false}
 	case "cancelSlot":
 		return object{"reason": "r"}
+	case "previewSchedule", "addSchedule", "previewScheduleChange", "changeSchedule", "endSchedule":
+		return scheduleBodyOf(s, op.doc.id)
 	case "hold":
 		return object{"slots": []string{"00000000-0000-4000-8000-000000000000"}, "partySize": 1, "userId": "u"}
 	case "confirm", "release":
@@ -517,6 +519,7 @@ func TestTheAPIKeepsTenantsApart(t *testing.T) {
 	t.Parallel()
 	s := openSite(t, shop.New(t, nil))
 	l := live(t, s.Shop)
+	planned := s.scheduled(t)
 	other := s.AddTenant(t, "other", nil)
 	key, err := s.Store.AddAPIKey(t.Context(), other, "test", store.Scopes)
 	if err != nil {
@@ -526,7 +529,7 @@ func TestTheAPIKeepsTenantsApart(t *testing.T) {
 	p.key = key
 	before := dump(t, s.Shop)
 	for _, op := range apiOperations {
-		path := strings.NewReplacer("{slot}", l.full.ID, "{reservation}", l.booked.ID, "{entry}", l.offered.ID).Replace(op.path)
+		path := strings.NewReplacer("{slot}", l.full.ID, "{reservation}", l.booked.ID, "{entry}", l.offered.ID, "{schedule}", planned.ID).Replace(op.path)
 		got := p.send(op.method, path, validBody(s, op), "If-Match", "*")
 		if strings.Contains(op.path, "{") && got.status != http.StatusNotFound {
 			t.Errorf("%s %s of another tenant: %d %s", op.method, op.path, got.status, got.raw)
@@ -765,7 +768,7 @@ func FuzzAPIBodies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		q := *p
 		q.t = t
-		for _, path := range []string{"/holds", "/slots"} {
+		for _, path := range []string{"/holds", "/slots", "/schedules"} {
 			if got := q.send("POST", path, body); got.status >= 500 {
 				t.Errorf("%s with %q: %d", path, body, got.status)
 			}

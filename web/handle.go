@@ -68,6 +68,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		markLeft(w)
 		return
 	}
+	// The deadline bounds what a request may wait for, and it may be why this one failed: the page that says so waits for
+	// nothing, and must not fail because of it as well.
+	r = r.WithContext(context.WithoutCancel(r.Context()))
 	var outcome store.Outcome
 	var bad problem
 	switch {

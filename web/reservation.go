@@ -301,8 +301,14 @@ func (s *Server) bookedPage(w http.ResponseWriter, r *http.Request, p shownReser
 	if p.slot.Now.Before(p.slot.EndsAt) {
 		v.Correct = s.correction(ctx, t, p, policies)
 	}
+	if v.Line, err = s.reservationLineBox(r, p.res, p.token); err != nil {
+		return err
+	}
 	if at := p.slot.StartsAt.Add(-policies.ReminderBefore.D()); p.res.Email != "" && policies.ReminderBefore > 0 && at.After(p.slot.Now) {
 		v.Reminder = i18n.T(ctx, "booked.reminder", "time", c.DateTime(at, loc))
+		if v.Line != nil && v.Line.Stop != "" {
+			v.Reminder = i18n.T(ctx, "line.box.reminder", "time", c.DateTime(at, loc))
+		}
 	}
 	if v.Clash, err = s.clash(r, t, p.names, store.OverlapQuery{Email: p.res.Email, SlotID: p.slot.ID, All: s.store.ReservationProven(p.res, shownProof(r))}, keepProof(r, views.ReservationWaitsURL(t.Slug, p.token))); err != nil {
 		return err

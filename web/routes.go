@@ -75,7 +75,10 @@ func (s *Server) customerRoutes(r chi.Router) {
 		r.With(s.limit(linkMailsPerMinute)).Post("/contact", s.handle(s.postCorrection))
 		r.Get("/calendar.ics", s.handle(s.getCalendar))
 		r.Post("/waits", s.handle(s.postLeaveWaits))
+		r.With(s.limit(lineCodesPerMinute)).Post("/line", s.handle(s.postReservationLine))
+		r.Post("/line-stop", s.handle(s.postReservationLineStop))
 	})
+	r.With(secretPath).Get("/calendar/{token}", s.handle(s.getFeedICS))
 	r.Route("/email-changes/{token}", func(r chi.Router) {
 		r.Use(secretPath)
 		r.Get("/", s.handle(s.getEmailChange))
@@ -90,6 +93,8 @@ func (s *Server) customerRoutes(r chi.Router) {
 		r.Post("/rejoin", s.handle(s.postRejoin))
 		r.Post("/party", s.handle(s.postEntryParty))
 		r.Post("/preferences", s.handle(s.postPreferences))
+		r.With(s.limit(lineCodesPerMinute)).Post("/line", s.handle(s.postEntryLine))
+		r.Post("/line-stop", s.handle(s.postEntryLineStop))
 	})
 	r.Route("/offers/{token}", func(r chi.Router) {
 		r.Use(secretPath)

@@ -111,6 +111,8 @@ func (l life) paths(s *store.Store, tenant, pattern string) []string {
 		add(s.EntryToken(l.waiting), s.EntryToken(l.offered), s.EntryToken(l.left))
 	case strings.Contains(pattern, "/offers/{token}"):
 		add(s.OfferToken(l.offered))
+	case strings.Contains(pattern, "/calendar/{token}"): // of nobody
+		add(strings.Repeat("b", 32) + ".ics")
 	default:
 		add("")
 	}
@@ -364,11 +366,11 @@ func TestPagesKeepToTheirBudgetOfStatements(t *testing.T) {
 		{views.SlotURL("shop", l.slot.ID), 6},
 		{views.SlotURL("shop", l.full.ID), 7},
 		{views.ReservationURL("shop", s.Store.ReservationToken(l.held)), 7},
-		{views.ReservationURL("shop", s.Store.ReservationToken(l.booked)), 6},
+		{views.ReservationURL("shop", s.Store.ReservationToken(l.booked)), 7}, // whether messages come by LINE
 		{views.ReservationURL("shop", s.Store.ReservationToken(l.over)), 7},
 		{views.ReservationMoveURL("shop", s.Store.ReservationToken(l.booked)), 7},
 		{views.ReservationCalendarURL("shop", s.Store.ReservationToken(l.booked)), 6},
-		{views.WaitlistURL("shop", s.Store.EntryToken(l.waiting)), 7}, // what happened to the place
+		{views.WaitlistURL("shop", s.Store.EntryToken(l.waiting)), 8}, // what happened to the place, and whether messages come by LINE
 		{views.WaitlistURL("shop", s.Store.EntryToken(l.left)), 7},
 		{views.OfferURL("shop", s.Store.OfferToken(l.offered)), 6},
 		{"/shop/my-reservations", 2},

@@ -46,9 +46,19 @@ type Config struct {
 	Home string
 	// MailFrom is the address that messages come from, told to those who wait for one.
 	MailFrom string
-	// Alarms is what the last check of the invariants found, of all tenants; the
-	// day of a venue tells what concerns it. It must answer at once. nil: nothing is told.
-	Alarms func() []store.Invariant
+	// Alarms is what the checks of the invariants found at a venue, by its id, and
+	// have not seen mended; its day tells of it. It must answer at once. nil: nothing is told.
+	Alarms func(tenant string) []store.Finding
+	// Race tells the runner of the race lab that a run was asked for; nil: the
+	// operator allows none from the pages of staff.
+	Race func()
+	// Line talks to LINE; nil: it is as if LINE did not answer.
+	Line LineBot
+	// WebhookPrivate lets webhooks have addresses on private networks, and http.
+	WebhookPrivate bool
+	// TestWebhook sends a test to a webhook, as asked by an actor, and gives its
+	// number in the webhook's log; nil: none can be sent.
+	TestWebhook func(ctx context.Context, tenant, id, actor string) (int64, error)
 }
 
 // Server answers the requests of customers and staff. It may be used by many
@@ -63,8 +73,10 @@ type Server struct {
 	broken   map[string][]byte // the page for our own faults, by language
 	patterns map[string]bool   // every route, as "METHOD /pattern"
 	handler  http.Handler
-	live     *hub
-	apiRate  *httprate.RateLimiter
+	// lineReplying bounds the answers in LINE that are on their way.
+	lineReplying chan struct{}
+	live         *hub
+	apiRate      *httprate.RateLimiter
 }
 
 // New makes a server. Everything that can fail in it fails here: the page for
@@ -95,6 +107,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.live = newHub(cfg.Store, cfg.Log, perAddress)
 	s.apiRate = newAPIRate()
+	s.lineReplying = make(chan struct{}, lineReplies)
 	var err error
 	if s.broken, err = prebuilt(); err != nil {
 		return nil, err

@@ -222,6 +222,10 @@ func (s *Server) slotPage(w http.ResponseWriter, r *http.Request, status int, o 
 	most, party := largest(slot.Slot), max(form.party, 1)
 	terms := strconv.Itoa(slot.TermsVersion)
 	waits := slot.Joinable() && slot.SeatsLeft < most
+	if o == store.PartyTooLarge && (slot.Bookable() && !form.join || waits && form.join) {
+		form.errs.fault(views.FieldPartySize, "slot.party_most", "n", most)
+		v.Banner = nil // it stands beside the field
+	}
 	if slot.Bookable() {
 		v.Hold = &views.HoldForm{
 			Action: views.SlotHoldURL(t.Slug, slot.ID), Parties: parties(ctx, 1, min(slot.SeatsLeft, most), min(party, slot.SeatsLeft)),

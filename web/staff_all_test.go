@@ -42,7 +42,8 @@ var unversioned = regexp.MustCompile(`^/staff/\{tenant\}/(` + strings.Join([]str
 	`services/new`, `resources/new`, `closed-days(/.*)?`, `policies/complete`, `schedules/slot`, // adding
 	`schedules/\{schedule\}/(run|continue)`, // what the schedule says, at most once
 	`services/\{service\}/order`,            // it names the place that it saw: see TestTheOrderOfServicesIsTheVenuePagesOrder
-	`team/.*`, `api-keys(/.*)?`, `webhooks(/.*)?`, `notices(/.*)?`,
+	`calendar-feed(/.*)?`,                   // the presser's own address
+	`team/.*`, `api-keys(/.*)?`, `line/(check|remove)`, `webhooks(/.*)?`, `notices(/.*)?`,
 	`import(/.*)?`, // each line is judged anew, and made once
 }, "|") + `)$`)
 

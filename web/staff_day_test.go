@@ -242,19 +242,25 @@ func TestTheMonthSumsUpItsDays(t *testing.T) {
 
 func TestAlarmsOfTheCheckStandOnTheDayOfTheirVenue(t *testing.T) {
 	t.Parallel()
-	var found []store.Invariant
-	s := openSite(t, shop.New(t, nil), func(c *Config) { c.Alarms = func() []store.Invariant { return found } })
+	found := map[string][]store.Finding{}
+	s := openSite(t, shop.New(t, nil), func(c *Config) { c.Alarms = func(tenant string) []store.Finding { return found[tenant] } })
 	b := atTheDesk(t, s)
 	slot := s.Slot(t, 3)
 	other := s.AddTenant(t, "other", nil)
 	s.hire(t, other, "other@example.com", store.RoleOwner)
 	stranger := s.browser(t)
 	stranger.follow(stranger.post("/staff/sign-in", signIn("other@example.com", staffPassword)))
-	found = []store.Invariant{
-		{ID: "I1"},
-		{ID: "I2", Violations: 2, Examples: []string{"slot " + slot.ID + " taken 1 counted 0", "entry " + slot.ID, "slot", "slot x"}},
+	found[s.Tenant.ID] = []store.Finding{
+		{Invariant: "I2", Example: "slot " + slot.ID + " taken 1 counted 0", SlotID: &slot.ID, N: 1},
+		{Invariant: "I10", Example: "slot " + slot.ID + " event 1: follows number 1", SlotID: &slot.ID, N: 1},
+		{Invariant: "I10", Example: "slot " + slot.ID + " event 3: follows number 1", SlotID: &slot.ID, N: 1},
+		{Invariant: "I8", Example: "message x without a cause", N: 1},
 	}
-	b.get("/staff/shop/today").need("data-invariant", "I2").need("href", views.StaffSlotURL("shop", slot.ID))
+	p := b.get("/staff/shop/today").need("data-invariant", "I2").need("href", views.StaffSlotURL("shop", slot.ID))
+	p.need("data-invariant", "I8").need("href", views.StaffProofURL("shop"))
+	if n := strings.Count(p.body, `data-invariant="I10"`); n != 1 {
+		t.Errorf("the history of one slot is told %d times", n)
+	}
 	if p := stranger.get("/staff/other/today").is(http.StatusOK); p.has("data-state", "alarm") {
 		t.Error("another venue is told")
 	}

@@ -63,11 +63,15 @@ var settings = []struct {
 		{"venue", views.StaffVenueURL, runVenue},
 		{"team", views.StaffTeamURL, runVenue},
 		{"api-keys", views.StaffAPIKeysURL, runVenue},
+		{"line", views.StaffLineURL, runVenue},
+		{"webhooks", views.StaffWebhooksURL, runVenue},
 		{"changes", views.StaffChangesURL, setUp},
+		{"proof", views.StaffProofURL, lookAtTheDay},
 	}},
 	{"data", []hubLink{
 		{"exports", views.StaffExportsURL, takeData},
 		{"import", views.StaffImportURL, setUp},
+		{"feed", views.StaffFeedURL, lookAtTheDay},
 	}},
 }
 

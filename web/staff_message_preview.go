@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/store"
@@ -21,13 +22,7 @@ var previewKinds = append(slices.Clone(mail.Kinds), mail.StaffNotice, mail.Staff
 // the venue's own name and words. Nothing is sent.
 func (s *Server) getPreviews(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), venue(r)
-	kind, lang := store.MessageKind(r.URL.Query().Get("kind")), r.URL.Query().Get("lang")
-	if !slices.Contains(previewKinds, mail.Kind(kind)) {
-		kind = store.KindConfirmed
-	}
-	if !i18n.Known(lang) {
-		lang = t.Locale
-	}
+	kind, lang := previewOf(r, t)
 	v := views.StaffPreviewsPage{BackURL: views.StaffMailURL(t.Slug), When: i18n.T(ctx, i18n.Key("message.when."+string(kind)))}
 	for _, k := range previewKinds {
 		v.Kinds = append(v.Kinds, views.StaffFilter{Text: mailKind(ctx, store.MessageKind(k)), URL: views.StaffPreviewURL(t.Slug, string(k), lang), Current: string(k) == string(kind)})
@@ -40,6 +35,14 @@ func (s *Server) getPreviews(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v.Letter = ownExample(t, s.exampleLetter(t, kind, lang), own)
+	text := r.URL.Query().Get("part") == "text"
+	v.Parts = []views.StaffFilter{
+		{Text: i18n.T(ctx, "message.part.html"), URL: views.StaffPreviewURL(t.Slug, string(kind), lang), Current: !text},
+		{Text: i18n.T(ctx, "message.part.text"), URL: views.StaffPreviewTextURL(t.Slug, string(kind), lang), Current: text},
+	}
+	if !text {
+		v.FrameURL = views.StaffPreviewHTMLURL(t.Slug, string(kind), lang)
+	}
 	if me(r).can(setUp) && slices.Contains(mail.OwnKinds, mail.Kind(kind)) {
 		v.TextURL = views.StaffTextURL(t.Slug, string(kind), lang)
 	}
@@ -47,6 +50,43 @@ func (s *Server) getPreviews(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.render(w, r, http.StatusOK, views.StaffPreviews(v))
+}
+
+// previewOf is the kind and the language that a preview is asked for; what there is not gives the usual.
+func previewOf(r *http.Request, t store.Tenant) (store.MessageKind, string) {
+	kind, lang := store.MessageKind(r.URL.Query().Get("kind")), r.URL.Query().Get("lang")
+	if !slices.Contains(previewKinds, mail.Kind(kind)) {
+		kind = store.KindConfirmed
+	}
+	if !i18n.Known(lang) {
+		lang = t.Locale
+	}
+	return kind, lang
+}
+
+// getPreviewHTML is the HTML part of the example, as mail programs get it. It has
+// styles of its own and words that the venue wrote: in a sandbox without an origin
+// it can run nothing, send nothing, open nothing, and only our page may frame it.
+func (s *Server) getPreviewHTML(w http.ResponseWriter, r *http.Request) error {
+	t := venue(r)
+	kind, lang := previewOf(r, t)
+	own, err := s.store.MessageText(r.Context(), t.ID, kind, lang)
+	if err != nil {
+		return err
+	}
+	l := s.exampleLetter(t, kind, lang)
+	l.Opening, l.Extra = mail.Fill(l, own.Opening), mail.Fill(l, own.Extra)
+	// Links lead into a new window, which the sandbox does not have: so nowhere.
+	body := strings.Replace(mail.Render(l).HTML, "<title>", "<base target=\"_blank\">\n<title>", 1)
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write([]byte(body)) // the visitor may have left
+	}
+	return nil
 }
 
 // exampleAddress belongs to nobody (RFC 2606).

@@ -117,6 +117,7 @@ func (s *Server) aboutQueue(r *http.Request, tally []store.MessageCount, v *view
 func queued(r *http.Request, m store.Message, now time.Time) views.StaffQueued {
 	ctx, t := r.Context(), venue(r)
 	var v views.StaffQueued
+	v.Way = messageWay(ctx, m)
 	open := m.State == store.MessagePending || m.State == store.MessageFailed
 	if open || m.State == store.MessageSending {
 		if age := now.Sub(m.CreatedAt); age >= time.Minute {

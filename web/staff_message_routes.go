@@ -9,6 +9,7 @@ func (s *Server) messageRoutes(r chi.Router) {
 		r.Get("/messages", s.staff(s.getMessages))
 		r.Get("/messages/{message}", s.staff(s.getMessage))
 		r.Get("/messages/previews", s.staff(s.getPreviews))
+		r.Get("/messages/previews/html", s.staff(s.getPreviewHTML))
 		r.Get("/messages/notices", s.staff(s.getNotices))
 		r.Post("/messages/notices", s.staff(s.postNotices))
 		r.Get("/mailbox", s.staff(s.getMailbox))

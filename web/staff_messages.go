@@ -244,6 +244,9 @@ func (s *Server) getMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := views.StaffMessagePage{Message: lines[0], BackURL: views.StaffMailURL(t.Slug), Subject: m.SentSubject, From: s.cfg.MailFrom, Body: withoutLinks(r.Context(), m.SentText)}
+	if m.Channel == store.ChannelLine { // which has neither a sender's address nor a reader's
+		v.From, v.Message.Address = "", ""
+	}
 	if v.Page, v.Staff, err = s.staffPage(r, "messages", lines[0].Kind, lines[0].URL); err != nil {
 		return err
 	}

@@ -397,7 +397,7 @@ func (s *Server) erasePage(w http.ResponseWriter, r *http.Request, status int, p
 		Stays: []string{i18n.T(ctx, "people.erase.stays.counts"), i18n.T(ctx, "people.erase.stays.history"), i18n.T(ctx, "people.erase.stays.elsewhere")},
 	}
 	if len(ahead) > 0 {
-		preview, more, err := s.store.PreviewErase(ctx, store.EraseRequest{TenantID: t.ID, ID: p.ID, Actor: me(r).actor(r)}, erasePreviews)
+		preview, more, err := s.store.PreviewErase(ctx, p, me(r).actor(r), erasePreviews)
 		if err != nil {
 			return err
 		}

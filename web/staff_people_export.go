@@ -55,6 +55,12 @@ type exportedConsent struct {
 	At      *time.Time `json:"at"`
 }
 
+// exportedLine is who gets the messages by LINE, and since when.
+type exportedLine struct {
+	User  string     `json:"userId"`
+	Since *time.Time `json:"since"`
+}
+
 type exportedPress struct {
 	Address   string `json:"address"`
 	UserAgent string `json:"userAgent"`
@@ -68,6 +74,7 @@ type exportedBooking struct {
 	PartySize    int             `json:"partySize"`
 	Person       exportedPerson  `json:"person"`
 	EmailNew     string          `json:"emailNotConfirmed"`
+	Line         exportedLine    `json:"line"`
 	Source       string          `json:"source"`
 	Attendance   string          `json:"attendance"`
 	Consent      exportedConsent `json:"consent"`
@@ -85,6 +92,7 @@ type exportedWait struct {
 	State     string          `json:"state"`
 	PartySize int             `json:"partySize"`
 	Person    exportedPerson  `json:"person"`
+	Line      exportedLine    `json:"line"`
 	Source    string          `json:"source"`
 	Reason    string          `json:"reason"`
 	Consent   exportedConsent `json:"consent"`
@@ -166,7 +174,9 @@ func (s *Server) getPersonExportFile(w http.ResponseWriter, r *http.Request) err
 		out.Reservations = append(out.Reservations, exportedBooking{
 			x.ID, x.Number, slot(x.SlotID, x.ServiceID, x.ResourceID, x.StartsAt, x.EndsAt), x.State, x.PartySize,
 			exportedPerson{x.Name, x.Kana, x.Email, x.Phone, x.Note, x.Answers, x.Locale},
-			x.EmailNew, string(x.Source), x.Attendance,
+			x.EmailNew,
+			exportedLine{x.LineUser, utc(x.LineAt)},
+			string(x.Source), x.Attendance,
 			exportedConsent{x.ConsentVersion, utc(x.ConsentedAt)},
 			x.CancelledBy, x.CancelReason,
 			exportedPress{x.PressAddr, x.PressAgent},
@@ -177,6 +187,7 @@ func (s *Server) getPersonExportFile(w http.ResponseWriter, r *http.Request) err
 		out.Waits = append(out.Waits, exportedWait{
 			x.ID, slot(x.SlotID, x.ServiceID, x.ResourceID, x.StartsAt, x.EndsAt), x.State, x.PartySize,
 			exportedPerson{x.Name, x.Kana, x.Email, x.Phone, x.Note, x.Answers, x.Locale},
+			exportedLine{x.LineUser, utc(x.LineAt)},
 			string(x.Source), x.Reason,
 			exportedConsent{x.ConsentVersion, utc(x.ConsentedAt)},
 			exportedPress{x.PressAddr, x.PressAgent},

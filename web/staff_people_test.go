@@ -224,7 +224,7 @@ func TestPeoplePagesKeepToTheirBudgetOfStatements(t *testing.T) {
 		{"person", 14, func() page { return b.get(views.StaffPersonURL("shop", ahead.ID)) }},
 		{"export", 18, func() page { return b.get(views.StaffPersonExportURL("shop", ahead.ID)) }},
 		// The step itself, made and undone in a few slots, is among these.
-		{"erase", 120, func() page { return b.get(views.StaffPersonEraseURL("shop", ahead.ID)) }},
+		{"erase", 36, func() page { return b.get(views.StaffPersonEraseURL("shop", ahead.ID)) }},
 	} {
 		var got page
 		if n := s.Count(func() { got = c.open() }); n > c.most || got.status != http.StatusOK {

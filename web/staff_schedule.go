@@ -363,6 +363,11 @@ func scheduleResult(ctx context.Context, t store.Tenant, c store.Schedule) views
 		}
 	}
 	line("schedule.did.made", res.Made)
+	if first, err := time.ParseInLocation(time.DateOnly, res.First, t.Location()); err == nil && res.Made > 0 {
+		v.Lines = append(v.Lines, views.StaffResultLine{
+			Text: i18n.T(ctx, "schedule.did.first", "day", i18n.In(ctx).DateShort(first, t.Location())), URL: views.StaffDayURL(t.Slug, res.First),
+		})
+	}
 	line("schedule.did.moved", res.Moved)
 	line("schedule.did.resized", res.Resized)
 	line("schedule.did.cancelled", res.Cancelled)

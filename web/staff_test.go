@@ -751,7 +751,7 @@ func TestStaffPagesKeepToTheirBudgetOfStatements(t *testing.T) {
 		most int
 		open func() page
 	}{
-		{"today", 15, func() page { return b.get(views.StaffDayURL("shop", day)) }},
+		{"today", 16, func() page { return b.get(views.StaffDayURL("shop", day)) }},
 		{"slot", 15, func() page { return b.get(views.StaffSlotURL("shop", slot.ID)) }},
 		{"slot that somebody left", 16, func() page { return b.get(views.StaffSlotURL("shop", moved.SlotID)) }},
 		// The step itself, made and undone, is among these.

@@ -164,7 +164,7 @@ func slotText(ctx context.Context, t store.Tenant, o oneSlot) string {
 
 // attention is what somebody should do, over all days: whom to call because
 // nobody else tells them, what could not be sent, and whose answer is about to
-// be too late. Four statements at most.
+// be too late. Five statements at most.
 func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, error) {
 	ctx, t := r.Context(), venue(r)
 	var v views.StaffAttention
@@ -177,7 +177,7 @@ func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, erro
 	if err != nil {
 		return v, err
 	}
-	ids := s.alarmed()
+	ids := s.alarmed(t.ID)
 	for _, e := range slices.Concat(offers, vacancies) {
 		ids = append(ids, e.SlotID)
 	}
@@ -212,53 +212,48 @@ func (s *Server) attention(r *http.Request, n names) (views.StaffAttention, erro
 		call.Until = views.Deadline{Text: momentAt(ctx, t, o.ClosesAt, o.Now)}
 		v.Calls = append(v.Calls, call)
 	}
+	if v.Webhooks, err = s.webhooksDown(r); err != nil {
+		return v, err
+	}
 	v.Messages, err = s.messageViews(r, failed, slots)
 	return v, err
 }
 
-// alarmed are the slots that violated invariants name as examples.
-func (s *Server) alarmed() []string {
+// violated are the invariants that do not hold at a venue, as far as the last check saw.
+func (s *Server) violated(tenant string) []store.Finding {
+	if s.cfg.Alarms == nil {
+		return nil
+	}
+	return s.cfg.Alarms(tenant)
+}
+
+// alarmed are the slots that violations are about.
+func (s *Server) alarmed(tenant string) []string {
 	var ids []string
-	for _, i := range s.violated() {
-		for _, example := range i.Examples {
-			if id := slotOfExample(example); id != "" {
-				ids = append(ids, id)
-			}
+	for _, f := range s.violated(tenant) {
+		if f.SlotID != nil {
+			ids = append(ids, *f.SlotID)
 		}
 	}
 	return ids
 }
 
-// violated are the invariants that the last check found not to hold.
-func (s *Server) violated() []store.Invariant {
-	if s.cfg.Alarms == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(s.cfg.Alarms()), func(i store.Invariant) bool { return i.Violations == 0 })
-}
-
-// slotOfExample reads the slot of an example such as "slot ID taken 3 counted 2"; empty for other rows.
-func slotOfExample(example string) string {
-	words := strings.Fields(example)
-	if len(words) < 2 || words[0] != "slot" || !store.ValidID(words[1]) {
-		return ""
-	}
-	return words[1]
-}
-
-// alarms are those about slots of this venue: a check looks at all venues, and slots holds only this one's.
+// alarms are the violations, one for each slot and invariant; those that name no
+// slot, or one that is not there, are told as one about the venue.
 func (s *Server) alarms(r *http.Request, slots map[string]oneSlot) []views.StaffAlarm {
 	ctx, t := r.Context(), venue(r)
 	var out []views.StaffAlarm
-	for _, i := range s.violated() {
-		for _, example := range i.Examples {
-			o, ours := slots[slotOfExample(example)]
-			if !ours {
-				continue
+	told := map[[2]string]bool{}
+	for _, f := range s.violated(t.ID) {
+		v := views.StaffAlarm{Invariant: f.Invariant, URL: views.StaffProofURL(t.Slug), Text: i18n.T(ctx, "staff.alarm.venue", "name", f.Invariant)}
+		if f.SlotID != nil {
+			if o, ours := slots[*f.SlotID]; ours {
+				v.Slot, v.URL, v.Text = o.ID, views.StaffSlotURL(t.Slug, o.ID), i18n.T(ctx, "staff.alarm", "slot", slotText(ctx, t, o), "name", f.Invariant)
 			}
-			out = append(out, views.StaffAlarm{
-				Slot: o.ID, Invariant: i.ID, URL: views.StaffSlotURL(t.Slug, o.ID), Text: i18n.T(ctx, "staff.alarm", "slot", slotText(ctx, t, o), "name", i.ID),
-			})
+		}
+		if key := [2]string{v.Slot, v.Invariant}; !told[key] {
+			told[key] = true
+			out = append(out, v)
 		}
 	}
 	return out

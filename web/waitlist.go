@@ -153,6 +153,9 @@ func (s *Server) entryPage(w http.ResponseWriter, r *http.Request, status int, o
 		}
 		v.WithdrawURL = keepProof(r, views.WaitlistWithdrawURL(t.Slug, token))
 		v.Prefer = preference(ctx, e, slot.Slot, v.OrderUntil, keepProof(r, views.WaitlistPreferencesURL(t.Slug, token)), errs)
+		if v.Line, err = s.entryLineBox(r, e, token); err != nil {
+			return err
+		}
 		if e.PartySize > 1 {
 			v.Party = &views.PartyForm{
 				Action: keepProof(r, views.WaitlistPartyURL(t.Slug, token)), Options: parties(ctx, 1, e.PartySize-1, e.PartySize-1), Errs: errs.only("", views.FieldPartySize).in(ctx),

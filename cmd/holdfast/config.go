@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	netmail "net/mail"
 	"net/netip"
@@ -12,12 +13,14 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"holdfast/cmd/internal/worker"
+	"holdfast/store"
 )
 
 // config is what the environment says. Absent means a default that works.
@@ -36,6 +39,9 @@ type config struct {
 	Dispatch       onOff      `env:"HOLDFAST_DISPATCH" envDefault:"on" text:"on or off: send messages from this process"`
 	RateLimit      onOff      `env:"HOLDFAST_RATE_LIMIT" envDefault:"on" text:"on or off: limit how often one visitor may press"`
 	NewVenues      onOff      `env:"HOLDFAST_NEW_VENUES" envDefault:"on" text:"on or off: owners may add further venues by themselves"`
+	WebhookPrivate onOff      `env:"HOLDFAST_WEBHOOK_PRIVATE" envDefault:"off" text:"on or off: webhooks may go to private addresses and to http"`
+	Race           onOff      `env:"HOLDFAST_RACE" envDefault:"off" text:"on or off: owners may start a small run of the race lab, in a schema of its own"`
+	LineAPI        lineAPI    `env:"HOLDFAST_LINE_API" text:"where LINE's Messaging API answers (https://api.line.me)"`
 	MetricsToken   string     `env:"HOLDFAST_METRICS_TOKEN" text:"opens /metrics to others than this machine"`
 }
 
@@ -92,6 +98,7 @@ func (p *program) configure() (config, error) {
 	if c.DirectURL == "" {
 		c.DirectURL = c.DatabaseURL
 	}
+	c.DirectURL = c.DirectURL.single()
 	return c, nil
 }
 
@@ -159,6 +166,22 @@ func (d dsn) shown() string {
 		u.RawQuery = q.Encode()
 	}
 	return u.Redacted()
+}
+
+// single is the address for one connection: the server refuses what is meant for a pool (pool_max_conns and others).
+func (d dsn) single() dsn {
+	text, between := string(d), " "
+	before, query, ok := strings.Cut(text, "?")
+	if !strings.Contains(before, "://") {
+		before, query, ok = "", text, true
+	} else {
+		before, between = before+"?", "&"
+	}
+	if !ok || !strings.Contains(query, "pool_") {
+		return d
+	}
+	kept := slices.DeleteFunc(strings.Split(query, between), func(one string) bool { return strings.HasPrefix(one, "pool_") })
+	return dsn(before + strings.Join(kept, between))
 }
 
 // listenAddr is host:port to listen on.
@@ -235,6 +258,31 @@ func (s *smtpURL) UnmarshalText(text []byte) error {
 
 // String keeps the password out of anything printed.
 func (s smtpURL) String() string { return "(hidden)" }
+
+// lineAPI is scheme and host of LINE's servers.
+type lineAPI struct{ url *url.URL }
+
+// UnmarshalText reads the address.
+func (a *lineAPI) UnmarshalText(text []byte) error {
+	parsed, err := url.Parse(strings.TrimSuffix(string(text), "/"))
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "" || parsed.Path != "" || parsed.RawQuery != "" || parsed.Fragment != "" || parsed.User != nil {
+		return errors.New("not scheme and host, such as https://api.line.me")
+	}
+	a.url = parsed
+	return nil
+}
+
+// line is the way by LINE.
+func (c config) line(book *store.Store, log *slog.Logger) (*worker.Line, error) {
+	at := c.LineAPI.url
+	if at == nil {
+		var err error
+		if at, err = url.Parse(worker.LineAPI); err != nil {
+			return nil, err
+		}
+	}
+	return worker.NewLine(book, at, log), nil
+}
 
 type mailFrom string
 

@@ -167,6 +167,12 @@ func makeDemo(ctx context.Context, s *store.Store, password string) error {
 	}); err != nil {
 		return err
 	}
+	// It has decided what a shop decides before its first booking: nothing asks for that.
+	if _, err := s.SetPolicies(ctx, store.PolicyChange{
+		TenantID: d.tenant.ID, Overrides: d.tenant.Overrides, Setup: &store.Setup{Trade: "studio", CallRule: store.CallWaitlist}, Actor: store.Actor{Kind: store.System},
+	}); err != nil {
+		return err
+	}
 	if err := d.offer(ctx); err != nil {
 		return err
 	}

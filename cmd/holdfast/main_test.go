@@ -356,8 +356,37 @@ func TestSweepMakesOnePass(t *testing.T) {
 	if got := s.Reservation(t, r); got.State != store.ExpiredR {
 		t.Errorf("the hold is %s", got.State)
 	}
-	if out := command.fine(t, "", "sweep"); !strings.Contains(out, "holds expired: 0") {
+	if out := command.fine(t, "", "sweep"); !strings.Contains(out, "holds expired: 0") || !strings.Contains(out, "slots made: 0") {
 		t.Errorf("printed %s", out)
+	}
+}
+
+// One pass does all that a sweeper does: also a schedule without an end goes on.
+func TestSweepMakesTheSlotsOfSchedulesWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	s := shop.New(t, nil)
+	first := time.Now().In(s.Tenant.Location()).AddDate(0, 0, 1).Format(time.DateOnly)
+	c := store.Schedule{
+		ID: "00000000-0000-4000-8000-000000000007", TenantID: s.Tenant.ID, ServiceID: s.Service.ID, ResourceID: s.Resource.ID, Capacity: 8,
+		Recurrence: store.Recurrence{Rule: "FREQ=DAILY", First: first, Starts: []int{600}},
+	}
+	plan, err := s.Store.PreviewSchedule(t.Context(), c)
+	check(t, err)
+	_, err = s.Store.CreateSchedule(t.Context(), store.NewSchedule{Schedule: c, Print: plan.Print})
+	check(t, err)
+	count := func() (n int) {
+		check(t, s.Pool.QueryRow(t.Context(), "SELECT count(*) FROM slots").Scan(&n))
+		return n
+	}
+	before := count()
+	s.Exec(t, "UPDATE schedules SET made_until = made_until - 30, extend_at = now() - interval '1 minute'")
+	s.Exec(t, "DELETE FROM slots WHERE starts_at > (SELECT made_until FROM schedules)")
+	if count() == before {
+		t.Fatal("there is nothing to make")
+	}
+	var report struct{ Made int }
+	if err := json.Unmarshal([]byte(on(t, s.World).fine(t, "", "sweep", "--json")), &report); err != nil || report.Made == 0 || count() != before {
+		t.Errorf("%d made, %d of %d slots, %v", report.Made, count(), before, err)
 	}
 }
 
@@ -370,6 +399,9 @@ func TestTheDemoShowsEveryKindOfSlot(t *testing.T) {
 	demo, err := st.TenantBySlug(t.Context(), demoSlug)
 	if err != nil || demo.TimeZone != "Asia/Tokyo" || demo.Locale != "ja" {
 		t.Fatalf("%+v %v", demo, err)
+	}
+	if setup, err := st.SetupOf(t.Context(), demo.ID); err != nil || setup.DoneAt == nil || setup.CallRule == "" {
+		t.Errorf("it asks for its set-up: %+v %v", setup, err)
 	}
 	policies, err := demo.Policies()
 	if err != nil || policies.Quiet != nil {

@@ -26,13 +26,14 @@ type metrics struct {
 	oldest     prometheus.Gauge
 	messages   *prometheus.GaugeVec
 	violations *prometheus.GaugeVec
-	found      atomic.Pointer[[]store.Invariant] // by the last check
+	checked    *prometheus.GaugeVec
+	open       atomic.Pointer[map[string][]store.Finding] // by tenant, as of the last check
 }
 
-// alarms is what the last check found; nil before the first.
-func (m *metrics) alarms() []store.Invariant {
-	if found := m.found.Load(); found != nil {
-		return *found
+// alarms is what is known to be broken at a tenant; nil before the first check.
+func (m *metrics) alarms(tenant string) []store.Finding {
+	if open := m.open.Load(); open != nil {
+		return (*open)[tenant]
 	}
 	return nil
 }
@@ -64,10 +65,14 @@ func newMetrics() *metrics {
 			Name: "holdfast_outbox_messages", Help: "Messages that are not yet sent, by state.",
 		}, []string{"state"}),
 		violations: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "holdfast_invariant_violations", Help: "Violations found by the last check, by invariant.",
+			Name: "holdfast_invariant_violations", Help: "Violations that were found and not yet seen to be mended, by invariant.",
 		}, []string{"invariant"}),
+		checked: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "holdfast_invariant_check_timestamp_seconds",
+			Help: "Up to when the invariants were checked: what changed, and, for the tenant that has waited longest, everything.",
+		}, []string{"pass"}),
 	}
-	m.registry.MustRegister(m.outcomes, m.lockWait, m.timeouts, m.zeroRows, m.sweepLag, m.oldest, m.messages, m.violations,
+	m.registry.MustRegister(m.outcomes, m.lockWait, m.timeouts, m.zeroRows, m.sweepLag, m.oldest, m.messages, m.violations, m.checked,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range outboxStates {
 		m.messages.WithLabelValues(string(state))
@@ -95,9 +100,14 @@ func (m *metrics) watch() store.Watch {
 const (
 	statsEvery = 10 * time.Second
 	checkEvery = time.Minute
-	// checkLimit bounds a check, which reads all there is.
-	checkLimit = 30 * time.Second
+	// checkLimit bounds one call of the check, so that a database that hangs is tried again.
+	checkLimit = 10 * time.Minute
 )
+
+// watching is how the invariants are watched: what has changed once a minute,
+// whichever instance comes first, with some more slots in turn; all there is
+// four times a day, one tenant after the other, and not for long at a time.
+var watching = store.WatchOptions{Every: checkEvery * 3 / 4, Full: 6 * time.Hour, Budget: 20 * time.Second, Turn: 50}
 
 // stats keeps the outbox's numbers fresh until ctx ends.
 func (m *metrics) stats(log *slog.Logger, s *store.Store) func(context.Context) error {
@@ -114,24 +124,62 @@ func (m *metrics) stats(log *slog.Logger, s *store.Store) func(context.Context) 
 	})
 }
 
-// invariants checks once a minute until ctx ends, and says loudly what it finds.
+// invariants watches until ctx ends, and says loudly what breaks, once, and when it is well again.
 func (m *metrics) invariants(log *slog.Logger, s *store.Store) func(context.Context) error {
 	return every(checkEvery, func(ctx context.Context) {
 		bounded, cancel := context.WithTimeout(ctx, checkLimit)
 		defer cancel()
-		report, err := s.Check(bounded, "")
+		report, err := s.WatchInvariants(bounded, watching)
 		if err != nil {
 			complain(ctx, log, "check failed", err)
-			return
 		}
-		m.found.Store(&report.Invariants)
-		for _, i := range report.Invariants {
-			m.violations.WithLabelValues(i.ID).Set(float64(i.Violations))
-			if i.Violations > 0 {
-				log.ErrorContext(ctx, "an invariant is violated", "invariant", i.ID, "violations", i.Violations, "examples", i.Examples)
-			}
+		if report.Counts != nil {
+			m.note(ctx, log, report)
 		}
 	})
+}
+
+// note shows a report to those who watch the metrics, the log and the pages of staff.
+func (m *metrics) note(ctx context.Context, log *slog.Logger, report store.WatchReport) {
+	open := map[string][]store.Finding{}
+	for _, f := range report.Open {
+		open[f.TenantID] = append(open[f.TenantID], f)
+	}
+	m.open.Store(&open)
+	m.checked.WithLabelValues("changes").Set(float64(report.At.Unix()))
+	full := 0.0
+	if report.FullSince != nil {
+		full = float64(report.FullSince.Unix())
+	}
+	m.checked.WithLabelValues("full").Set(full)
+	for _, id := range store.InvariantIDs {
+		m.violations.WithLabelValues(id).Set(float64(report.Counts[id]))
+		var examples []string
+		broken, mended := 0, 0
+		for _, pass := range report.Passes {
+			for _, f := range pass.Broken {
+				if f.Invariant == id {
+					broken++
+					if len(examples) < 10 {
+						examples = append(examples, f.Example)
+					}
+				}
+			}
+			for _, f := range pass.Mended {
+				if f.Invariant == id {
+					mended++
+				}
+			}
+		}
+		switch left := report.Counts[id]; {
+		case broken > 0:
+			log.ErrorContext(ctx, "an invariant is violated", "invariant", id, "violations", left, "new", broken, "mended", mended, "examples", examples)
+		case mended > 0 && left == 0:
+			log.InfoContext(ctx, "an invariant holds again", "invariant", id, "mended", mended)
+		case mended > 0:
+			log.InfoContext(ctx, "some violations are mended", "invariant", id, "violations", left, "mended", mended)
+		}
+	}
 }
 
 func complain(ctx context.Context, log *slog.Logger, text string, err error) {

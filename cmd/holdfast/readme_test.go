@@ -33,7 +33,7 @@ func TestTheExamplesOfTheREADMERun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, rest, out)
 	}
-	for _, want := range []string{`"state":"confirmed"`, `"capacity":12`, `"state":"cancelled"`, `"cancelReason":"moved away"`} {
+	for _, want := range []string{`"state":"confirmed"`, `"capacity":12`, `"state":"cancelled"`, `"cancelReason":"moved away"`, `"rrule":"FREQ=WEEKLY;BYDAY=SA"`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the examples do not show %s:\n%s", want, out)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -82,6 +83,9 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	live := &worker.Live{Connect: d.direct(c), Log: p.log}
 	watch := m.watch()
 	watch.Changed = live.Changed
+	watch.Shortage = func(step, code string) {
+		p.log.Error("the database has run out of room or memory", "step", step, "code", code)
+	}
 	if err := d.connect(ctx, secret, watch); err != nil {
 		return err
 	}
@@ -118,10 +122,26 @@ func (p *program) run(ctx context.Context, c config, d *database, m *metrics, li
 		Store: d.store, Sessions: d.store.Sessions(), PublicURL: c.PublicURL.url, TrustedProxies: c.TrustedProxies,
 		RateLimit: bool(c.RateLimit), OperatorAddsVenues: !bool(c.NewVenues), Log: p.log, MetricsHandler: m.handler(), MetricsToken: c.MetricsToken,
 		Ready: func(ctx context.Context) error { return ready(ctx, d) }, MailFrom: c.from(),
-		Alarms: m.alarms,
+		Alarms: m.alarms, WebhookPrivate: bool(c.WebhookPrivate),
 	}
+	hooks := &worker.Webhooks{Store: d.store, Write: web.WebhookBody, Client: worker.NewWebhookClient(bool(c.WebhookPrivate)), Log: p.log}
+	cfg.TestWebhook = hooks.Test
+	line, err := c.line(d.store, p.log)
+	if err != nil {
+		return err
+	}
+	cfg.Line = line
 	if c.SMTP == "" {
 		cfg.MailDir = filepath.Join(c.DataDir, "mail")
+	}
+	var races []func(context.Context) error
+	if c.Race {
+		runner, err := newRaceRunner(d.store, p.log, cmp.Or(string(c.DirectURL), d.dsn))
+		if err != nil {
+			return err
+		}
+		cfg.Race = runner.asked
+		races = append(races, p.whenReady(d, runner.loop))
 	}
 	if signIn != "" {
 		cfg.Home = "/" + demoSlug
@@ -148,8 +168,12 @@ func (p *program) run(ctx context.Context, c config, d *database, m *metrics, li
 		}
 		return nil
 	})
+	loops := append(p.loops(c, d, m, transport, line), races...)
+	if c.Dispatch {
+		loops = append(loops, p.whenReady(d, hooks.Run))
+	}
 	group.Go(func() error {
-		return worker.Run(running, append(p.loops(c, d, m, transport), live.Publish, live.Listen)...)
+		return worker.Run(running, append(loops, live.Publish, live.Listen)...)
 	})
 	if d.private != nil {
 		group.Go(func() error { return p.keepPrivate(running, c, d) })
@@ -199,7 +223,7 @@ func ready(ctx context.Context, d *database) error {
 }
 
 // loops are the background work of this instance.
-func (p *program) loops(c config, d *database, m *metrics, transport worker.Transport) []func(context.Context) error {
+func (p *program) loops(c config, d *database, m *metrics, transport, line worker.Transport) []func(context.Context) error {
 	loops := []func(context.Context) error{m.stats(p.log, d.store), m.invariants(p.log, d.store)}
 	if c.Sweep {
 		s := &worker.Sweeper{Store: d.store, Log: p.log}
@@ -207,7 +231,7 @@ func (p *program) loops(c config, d *database, m *metrics, transport worker.Tran
 	}
 	if c.Dispatch {
 		w := &worker.Writer{Tokens: d.store, PublicURL: c.PublicURL.url, From: c.from()}
-		s := &worker.Dispatcher{Store: d.store, Write: w.Write, Transport: transport, Log: p.log}
+		s := &worker.Dispatcher{Store: d.store, Write: w.Write, Transport: transport, Line: line, Log: p.log}
 		loops = append(loops, p.whenReady(d, s.Run))
 	}
 	return loops

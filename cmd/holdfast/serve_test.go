@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -75,6 +76,9 @@ func (s settings) start(t *testing.T) *process {
 	return p
 }
 
+// testProgram among the settings names another program to start than the one under test.
+const testProgram = "HOLDFAST_TEST_PROGRAM"
+
 // launch starts it, and waits until it is ready or has ended.
 func (s settings) launch(t *testing.T) *process {
 	t.Helper()
@@ -82,7 +86,7 @@ func (s settings) launch(t *testing.T) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(self, "serve"), ended: make(chan struct{}), said: map[string]string{}}
+	p := &process{cmd: exec.Command(cmp.Or(s[testProgram], self), "serve"), ended: make(chan struct{}), said: map[string]string{}}
 	p.cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOLDFAST_PG_BIN=" + os.Getenv("HOLDFAST_PG_BIN"), "TZ=America/New_York"}
 	for name, value := range s {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
@@ -366,7 +370,7 @@ func TestBackgroundWorkCanBeLeftToOtherInstances(t *testing.T) {
 	t.Parallel()
 	d := &database{}
 	for want, c := range map[int]config{2: {}, 3: {Sweep: true}, 4: {Sweep: true, Dispatch: true, PublicURL: publicURL{url: &url.URL{}}}} {
-		if got := len((&program{}).loops(c, d, newMetrics(), nil)); got != want {
+		if got := len((&program{}).loops(c, d, newMetrics(), nil, nil)); got != want {
 			t.Errorf("%v: %d loops, want %d", c, got, want)
 		}
 	}

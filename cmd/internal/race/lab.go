@@ -14,6 +14,7 @@ package race
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -45,6 +46,9 @@ type Options struct {
 	Procs  int // worker processes
 	// Scenarios and Strategies to run; empty: all.
 	Scenarios, Strategies []string
+	// Conns is how many connections the workers have together; 0: as many as press
+	// at once in the largest race. With fewer some presses of a round wait for others.
+	Conns int
 	// Worker makes the command of a worker process: a program that calls Work.
 	Worker func(ctx context.Context) *exec.Cmd
 	// Progress is told of each round that was judged; nil: nobody.
@@ -248,7 +252,8 @@ func (l *lab) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	each := int32((most + l.opts.Procs - 1) / l.opts.Procs)
+	conns := cmp.Or(l.opts.Conns, most)
+	each := int32((conns + l.opts.Procs - 1) / l.opts.Procs)
 	for range l.opts.Procs {
 		p, err := startProcess(ctx, l.opts.Worker(ctx), order{DSN: dsn, Secret: hex.EncodeToString(secret[:]), Conns: each + 1})
 		if err != nil {
