@@ -39,8 +39,9 @@ type WatchOptions struct {
 	Every time.Duration // a tenant's changes, at most this often
 	Full  time.Duration // all there is of a tenant, this often
 	Turn  int           // so many slots besides, in turn, in each pass
-	// Budget bounds the time that full passes take in one call, counted when one
-	// begins; what is left waits for the next call. Zero: no bound.
+	// Budget bounds the time that full passes take in one call, and a tenth of it
+	// that of tenants where nothing happens, counted when one begins; what is left
+	// waits for the next call. Zero: no bound.
 	Budget time.Duration
 }
 
@@ -77,15 +78,17 @@ const (
 
 const watchTenantsSQL = `-- tenants to check
 WITH clock AS (SELECT coalesce(@at::timestamptz, statement_timestamp()) AS now)
-SELECT t.id::text AS tenant, c.tenant_id IS NULL OR c.full_at IS NULL OR c.full_at <= clock.now - @full::interval
-	OR (c.full_at <= clock.now - @full::interval / 6 AND EXISTS (SELECT 1 FROM self_check_findings f WHERE f.tenant_id = t.id AND f.slot_id IS NULL)) AS "full"
-FROM tenants t CROSS JOIN clock LEFT JOIN self_checks c ON c.tenant_id = t.id
-WHERE c.tenant_id IS NULL OR c.full_at IS NULL OR c.looked_at IS NULL OR c.full_at <= clock.now - @full::interval
-	OR c.looked_at <= clock.now - 10 * @every::interval
-	OR (c.looked_at <= clock.now - @every::interval AND (t.feed_head > c.feed OR t.id = ANY(@due::text[]::uuid[])
-		OR EXISTS (SELECT 1 FROM events e WHERE e.tenant_id = t.id AND e.feed IS NULL)
-		OR EXISTS (SELECT 1 FROM self_check_findings f WHERE f.tenant_id = t.id)))
-ORDER BY 2, c.full_at NULLS FIRST, t.id`
+SELECT tenant, "full", quiet, looked_at FROM (
+	SELECT t.id::text AS tenant, c.tenant_id IS NULL OR c.full_at IS NULL OR c.full_at <= clock.now - @full::interval
+		OR (c.full_at <= clock.now - @full::interval / 6 AND EXISTS (SELECT 1 FROM self_check_findings f WHERE f.tenant_id = t.id AND f.slot_id IS NULL)) AS "full",
+		NOT coalesce(t.feed_head > c.feed OR t.id = ANY(@due::text[]::uuid[])
+			OR EXISTS (SELECT 1 FROM events e WHERE e.tenant_id = t.id AND e.feed IS NULL)
+			OR EXISTS (SELECT 1 FROM self_check_findings f WHERE f.tenant_id = t.id), false) AS quiet,
+		c.looked_at
+	FROM tenants t CROSS JOIN clock LEFT JOIN self_checks c ON c.tenant_id = t.id
+	WHERE c.looked_at IS NULL OR c.looked_at <= clock.now - @every::interval OR c.full_at IS NULL OR c.full_at <= clock.now - @full::interval
+) candidates
+ORDER BY "full", quiet, looked_at NULLS FIRST, tenant`
 
 const addSelfCheckSQL = `-- begin to check a tenant
 INSERT INTO self_checks (tenant_id, feed) SELECT @tenant, 0 WHERE EXISTS (SELECT 1 FROM tenants WHERE id = @tenant) ON CONFLICT DO NOTHING`
@@ -162,23 +165,31 @@ func (s *Store) WatchInvariants(ctx context.Context, o WatchOptions) (WatchRepor
 		due[ref.Tenant] = append(due[ref.Tenant], ref.Slot)
 	}
 	type candidate struct {
-		Tenant string
-		Full   bool
+		Tenant   string
+		Full     bool
+		Quiet    bool // nothing has happened there
+		LookedAt *time.Time
 	}
 	found, err := list[candidate](ctx, s.db, watchTenantsSQL, pgx.StrictNamedArgs{"at": s.at, "full": o.Full, "every": o.Every, "due": dueTenants})
 	if err != nil {
 		return report, classify(err)
 	}
-	var spent time.Duration
+	var spent, quiet time.Duration
 	for _, c := range found {
 		full := c.Full
 		if full && o.Budget > 0 && spent >= o.Budget {
 			full = false // its turn comes; what changed is looked at now
 		}
+		if !full && c.Quiet && o.Budget > 0 && quiet > 0 && quiet >= o.Budget/10 {
+			continue // those that were looked at longest ago come first
+		}
 		start := time.Now()
 		pass, err := s.watchTenant(ctx, c.Tenant, o, full, due[c.Tenant])
-		if full {
-			spent += time.Since(start)
+		switch took := time.Since(start); {
+		case full:
+			spent += took
+		case c.Quiet:
+			quiet += took
 		}
 		switch {
 		case ctx.Err() != nil:

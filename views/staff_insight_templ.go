@@ -6,15 +6,12 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strconv"
-
 	"holdfast/views/i18n"
+	"strconv"
 )
 
 // StaffInsight shows the numbers of a period.
@@ -340,7 +337,7 @@ func staffInsightSection(s StaffInsightSection) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Var17 := []any{"staff-panel", "staff-chart", templ.KV("staff-chart-wide", s.Heat != nil)}
+			var templ_7745c5c3_Var17 = []any{"staff-panel", "staff-chart", templ.KV("staff-chart-wide", s.Heat != nil)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var17...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -908,7 +905,7 @@ func heatMap(id, title string, h StaffHeat) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Var48 := []any{heatClass(cell.Level)}
+						var templ_7745c5c3_Var48 = []any{heatClass(cell.Level)}
 						templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var48...)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -974,7 +971,7 @@ func heatMap(id, title string, h StaffHeat) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Var52 := []any{heatInk(cell.Level)}
+						var templ_7745c5c3_Var52 = []any{heatInk(cell.Level)}
 						templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var52...)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -1117,7 +1114,7 @@ func StaffBars(title string, rows []StaffBarRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var60 := []any{"chart-bar", "chart-" + row.Kind}
+				var templ_7745c5c3_Var60 = []any{"chart-bar", "chart-" + row.Kind}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var60...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

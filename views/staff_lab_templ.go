@@ -6,15 +6,12 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strconv"
-
 	"holdfast/views/i18n"
+	"strconv"
 )
 
 // StaffProof tells whether the records of the venue add up, and shows the race lab.
@@ -80,7 +77,7 @@ func StaffProof(p StaffProofPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var4 := []any{"proof-answer", "proof-" + string(p.State)}
+				var templ_7745c5c3_Var4 = []any{"proof-answer", "proof-" + string(p.State)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var4...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -263,7 +260,7 @@ func staffProofItem(x StaffProofItem) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Var13 := []any{"proof-item", "proof-" + string(x.State)}
+			var templ_7745c5c3_Var13 = []any{"proof-item", "proof-" + string(x.State)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var13...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -823,7 +820,7 @@ func staffRaceNow(r StaffRace) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var45 := []any{"proof-result", "proof-" + string(r.State)}
+				var templ_7745c5c3_Var45 = []any{"proof-result", "proof-" + string(r.State)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var45...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1013,7 +1010,7 @@ func staffRaceSide(who string, s StaffRaceSide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Var56 := []any{"proof-side", templ.KV("proof-side-broke", s.Broke), templ.KV("proof-side-luck", s.Luck)}
+			var templ_7745c5c3_Var56 = []any{"proof-side", templ.KV("proof-side-broke", s.Broke), templ.KV("proof-side-luck", s.Luck)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var56...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

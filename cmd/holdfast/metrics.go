@@ -107,7 +107,7 @@ const (
 // watching is how the invariants are watched: what has changed once a minute,
 // whichever instance comes first, with some more slots in turn; all there is
 // four times a day, one tenant after the other, and not for long at a time.
-var watching = store.WatchOptions{Every: checkEvery * 3 / 4, Full: 6 * time.Hour, Budget: 20 * time.Second, Turn: 50}
+var watching = store.WatchOptions{Every: checkEvery * 3 / 4, Full: 6 * time.Hour, Budget: 20 * time.Second, Turn: 500}
 
 // stats keeps the outbox's numbers fresh until ctx ends.
 func (m *metrics) stats(log *slog.Logger, s *store.Store) func(context.Context) error {

@@ -245,6 +245,7 @@ func TestTestsWaitForConditionsAndNotForTime(t *testing.T) {
 // clocks may look at this machine's clock in a room whose time is the database's; why stands beside.
 var clocks = map[string]string{
 	"store/slot_tx.go lock":                      "measures how long a lock took, for a metric",
+	"store/check_watch.go WatchInvariants":       "measures how long a pass took, against its budget",
 	"store/pgserver/pgserver.go bringUp":         "tells an operator that it still waits",
 	"store/pgserver/pgserver.go await":           "tells an operator that it still waits",
 	"store/pgserver/pgserver.go supervise":       "measures how long a server lived, against restarting in a circle",
