@@ -471,7 +471,7 @@ func (t *stepModel) passOn() {
 			was = e.Party
 		}
 		if e.State == store.Waiting && !e.Untold && !e.Unsent && e.Party <= t.free() && was > before {
-			e.Unsent = true
+			e.Unsent = e.Person != "" // a caller without an address has no message that could be on its way
 			e.Told++
 		}
 	}

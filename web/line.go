@@ -105,10 +105,7 @@ func (s *Server) postReservationLineStop(w http.ResponseWriter, r *http.Request)
 }
 
 func (s *Server) onReservationLine(w http.ResponseWriter, r *http.Request, done i18n.Key, step func(context.Context, store.LineSubject, string) error) error {
-	if _, err := s.form(w, r); err != nil {
-		return err
-	}
-	res, err := s.reservation(r)
+	_, res, err := formFor(s, w, r, s.reservation)
 	if err != nil {
 		return err
 	}
