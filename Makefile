@@ -19,11 +19,11 @@ build: ## build bin/holdfast
 	@.ci/go.sh
 	@.ci/build.sh
 
+# The longest first: two run at a time, and none should run alone at the end.
 test: ## all tests, with the race detector, a real PostgreSQL and a real browser
 	@.ci/go.sh
 	@.ci/tests.sh
 	@.ci/postgres.sh
-	# The longest first: two run at a time, and none should run alone at the end.
 	@$(LEND) -limit 14m go test -race -shuffle=on -timeout 12m ./web ./cmd/holdfast ./store ./views ./...
 
 faults: ## all faults under load, longer; with clocks that are wrong, and a full disk (root on Linux)

@@ -43,6 +43,7 @@ var unversioned = regexp.MustCompile(`^/staff/\{tenant\}/(` + strings.Join([]str
 	`schedules/\{schedule\}/(run|continue)`, // what the schedule says, at most once
 	`services/\{service\}/order`,            // it names the place that it saw: see TestTheOrderOfServicesIsTheVenuePagesOrder
 	`calendar-feed(/.*)?`,                   // the presser's own address
+	`proof/race`,                            // asking for a run: one at a time, whoever asks
 	`team/.*`, `api-keys(/.*)?`, `line/(check|remove)`, `webhooks(/.*)?`, `notices(/.*)?`,
 	`import(/.*)?`, // each line is judged anew, and made once
 }, "|") + `)$`)

@@ -227,7 +227,9 @@ func TestAVenueSpeaksInItsOwnWords(t *testing.T) {
 	}
 	b.post(offer, typed).is(http.StatusSeeOther) // sent twice is done once
 	b.get(views.StaffTextsURL("shop")).need("data-own", "")
-	b.get(views.StaffPreviewURL("shop", "offer", "ja")).says("駐車場は裏手です。")
+	for _, part := range []string{views.StaffPreviewTextURL("shop", "offer", "ja"), views.StaffPreviewHTMLURL("shop", "offer", "ja")} {
+		b.get(part).says("駐車場は裏手です。")
+	}
 	// Somebody else was faster: what they wrote stays, what was typed too, and it is asked again.
 	stale := url.Values{views.FieldVersion: {"0"}, views.FieldExtra: {"別の文"}}
 	again := b.post(offer, stale).is(http.StatusConflict).says(ja("message.text.conflict")).says("別の文")
