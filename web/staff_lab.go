@@ -214,6 +214,7 @@ func raceStories(ctx context.Context, results []store.RaceResult) []views.StaffR
 		}
 		n := brokeIn(x)
 		switch {
+		case x.Strategy == raceNaive && !i18n.Has(i18n.Key(key+".naive")): // there is no naive way to do it
 		case x.Strategy == raceNaive && n > 0:
 			out[i].Naive = views.StaffRaceSide{Broke: true, Text: i18n.T(ctx, i18n.Key(key+".naive"), "n", n, "rounds", x.Rounds)}
 		case x.Strategy == raceNaive:
