@@ -2,12 +2,8 @@ package store
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -72,39 +68,14 @@ func (k MessageKind) ByLine() bool {
 	return false
 }
 
-func (s *Store) lineCipher() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(s.mac("line channel key"))
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
+const lineKey = "line channel key"
 
 func (s *Store) sealLine(tenant, use, text string) ([]byte, error) {
-	aead, err := s.lineCipher()
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, aead.NonceSize())
-	if _, err := io.ReadFull(rand.Reader, nonce); err != nil {
-		return nil, err
-	}
-	return aead.Seal(nonce, nonce, []byte(text), []byte(tenant+" "+use)), nil
+	return s.encrypt(lineKey, []byte(tenant+" "+use), text)
 }
 
 func (s *Store) openLine(tenant, use string, sealed []byte) (string, error) {
-	aead, err := s.lineCipher()
-	if err != nil {
-		return "", err
-	}
-	if len(sealed) < aead.NonceSize() {
-		return "", errors.New("LINE channel: what is stored is too short")
-	}
-	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(tenant+" "+use))
-	if err != nil {
-		return "", fmt.Errorf("LINE channel: not readable with this server's secret: %w", err)
-	}
-	return string(plain), nil
+	return s.decrypt(lineKey, []byte(tenant+" "+use), sealed)
 }
 
 const (

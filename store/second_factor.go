@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -36,42 +33,18 @@ type SecondFactor struct {
 // RecoveryCodes is how many recovery codes are made at a time.
 const RecoveryCodes = 10
 
-func (s *Store) factorCipher() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(s.mac("second factor key"))
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
+const factorKey = "second factor key"
 
 func (s *Store) sealFactor(staffID, secret string) ([]byte, error) {
-	aead, err := s.factorCipher()
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, aead.NonceSize())
-	if _, err := io.ReadFull(rand.Reader, nonce); err != nil {
-		return nil, err
-	}
-	return aead.Seal(nonce, nonce, []byte(secret), []byte(staffID)), nil
+	return s.encrypt(factorKey, []byte(staffID), secret)
 }
 
+// openFactor gives the secret, empty where there is none.
 func (s *Store) openFactor(staffID string, sealed []byte) (string, error) {
 	if len(sealed) == 0 {
 		return "", nil
 	}
-	aead, err := s.factorCipher()
-	if err != nil {
-		return "", err
-	}
-	if len(sealed) < aead.NonceSize() {
-		return "", errors.New("second factor: what is stored is too short")
-	}
-	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(staffID))
-	if err != nil {
-		return "", fmt.Errorf("second factor: not readable with this server's secret: %w", err)
-	}
-	return string(plain), nil
+	return s.decrypt(factorKey, []byte(staffID), sealed)
 }
 
 const secondFactorSQL = `-- second factor

@@ -2,12 +2,7 @@ package store
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -131,43 +126,18 @@ func (s *Store) FailingWebhooks(ctx context.Context, tenant string) ([]Webhook, 
 	return list[Webhook](ctx, s.db, failingWebhooksSQL, pgx.StrictNamedArgs{"tenant": tenant, "at": s.at})
 }
 
-func (s *Store) webhookCipher() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(s.mac("webhook key"))
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
+const webhookKey = "webhook key"
+
+func (s *Store) sealWebhook(tenant, id, secret string) ([]byte, error) {
+	return s.encrypt(webhookKey, boundTo(tenant, id), secret)
+}
+
+func (s *Store) openWebhook(tenant, id string, sealed []byte) (string, error) {
+	return s.decrypt(webhookKey, boundTo(tenant, id), sealed)
 }
 
 // boundTo ties a secret to its endpoint: in another row it can't be read.
 func boundTo(tenant, id string) []byte { return []byte("webhook/" + tenant + "/" + id) }
-
-func (s *Store) sealWebhook(tenant, id, secret string) ([]byte, error) {
-	aead, err := s.webhookCipher()
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, aead.NonceSize())
-	if _, err := io.ReadFull(rand.Reader, nonce); err != nil {
-		return nil, err
-	}
-	return aead.Seal(nonce, nonce, []byte(secret), boundTo(tenant, id)), nil
-}
-
-func (s *Store) openWebhook(tenant, id string, sealed []byte) (string, error) {
-	aead, err := s.webhookCipher()
-	if err != nil {
-		return "", err
-	}
-	if len(sealed) < aead.NonceSize() {
-		return "", errors.New("secret of a webhook: what is stored is too short")
-	}
-	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], boundTo(tenant, id))
-	if err != nil {
-		return "", fmt.Errorf("secret of a webhook: not readable with this server's secret: %w", err)
-	}
-	return string(plain), nil
-}
 
 // newWebhookSecret makes a secret of 130 bits, with a beginning by which people
 // and programs that look for lost secrets can tell what it is.
